@@ -1,0 +1,29 @@
+// Child processes: own process group, killed with their parent, output captured or passed through, time limit, resource use.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace erg {
+
+struct ChildOptions {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;          // NAME=value, added to ours
+  double time_limit_s = 0;                       // 0: none
+  bool capture_stdout = true, capture_stderr = true;
+  std::function<void(std::string_view)> on_stderr_line;  // as it arrives
+};
+
+struct ChildResult {
+  int exit_code = 0;                             // valid when signal == 0
+  int signal = 0;
+  bool timed_out = false;
+  std::string out, err;                          // err keeps at most its last 64 kB
+  double wall_s = 0, user_s = 0, system_s = 0;
+  long peak_rss_bytes = 0;
+};
+
+// Runs and waits. SIGINT and SIGTERM that reach us meanwhile are passed on to the child's group. Throws Error(failed) when it cannot start.
+ChildResult run_child(const ChildOptions& options);
+
+}  // namespace erg

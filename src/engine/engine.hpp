@@ -1,0 +1,87 @@
+// The engine door: where training runs. An engine is a factory of ops plus the memory they live in.
+// `ref` is linked in; every other engine is a plugin engine_NAME.so loaded on demand.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/op.hpp"
+#include "model/ops.hpp"
+
+namespace erg {
+
+struct EngineInfo {
+  std::string name;              // "cpu"
+  std::string device;            // "AMD EPYC 9R14", as the operating system or vendor names it
+  std::string library;           // "oneDNN 3.2.0"
+  std::string isa;               // "avx512_core_bf16": what its kernels will use
+  bool native_bf16 = false;      // hardware multiplies bf16
+  int threads = 1;
+};
+
+// Memory from the engine's arena; given back when destroyed.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual void* data() const = 0;
+  virtual int64_t bytes() const = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual EngineInfo info() const = 0;
+  virtual bool supports(DType activations) const = 0;
+
+  // Memory. Zeroed, 64-byte aligned. Throws Error(out_of_memory).
+  virtual std::unique_ptr<Buffer> allocate(int64_t bytes, const std::string& purpose) = 0;
+  virtual int64_t storage_bytes(DType dtype, const Shape& shape, Layout layout) const = 0;
+  virtual int64_t memory_in_use() const = 0;
+  virtual int64_t memory_peak() const = 0;
+  virtual void reset_memory_peak() = 0;
+
+  // Host <-> device, converting from logical row-major (images: NCHW) fp32 or i32 to the tensor's dtype and layout.
+  virtual void write(const Tensor& to, const float* from) = 0;
+  virtual void write(const Tensor& to, const int32_t* from) = 0;
+  virtual void read(const Tensor& from, float* to) = 0;
+  virtual void fill_zero(const Tensor& t) = 0;
+  virtual void synchronize() = 0;
+
+  // Factory. Making an op may tune and allocate; running it allocates nothing. Throws Error(usage) on impossible descriptors.
+  virtual std::unique_ptr<Op> conv_bn(const ConvBnDesc&) = 0;
+  virtual std::unique_ptr<Op> bottleneck(const BottleneckDesc&);   // composed from conv_bn unless the engine fuses across
+  virtual std::unique_ptr<Op> max_pool(const MaxPoolDesc&) = 0;
+  virtual std::unique_ptr<Op> global_avg_pool(const GlobalAvgPoolDesc&) = 0;
+  virtual std::unique_ptr<Op> linear(const LinearDesc&) = 0;
+  virtual std::unique_ptr<Op> residual_norm(const ResidualNormDesc&) = 0;
+  virtual std::unique_ptr<Op> attention(const AttentionDesc&) = 0;
+  virtual std::unique_ptr<Op> embedding(const EmbeddingDesc&) = 0;
+  virtual std::unique_ptr<ClassifierOp> classifier(const ClassifierDesc&) = 0;
+  virtual std::unique_ptr<OptimizerOp> optimizer() = 0;
+
+  // Scratch shared by all ops of this engine: valid only inside one op call. Reserve while making ops, use while running.
+  void reserve_scratch(int64_t bytes);
+  void* scratch() const { return scratch_ ? scratch_->data() : nullptr; }
+  int64_t scratch_bytes() const { return scratch_ ? scratch_->bytes() : 0; }
+
+  Tensor view(Buffer& buffer, DType dtype, Shape shape, Layout layout, int64_t offset_bytes = 0) const;
+
+ private:
+  std::unique_ptr<Buffer> scratch_;
+};
+
+struct EngineOptions { int device_index = 0; int threads = 0; };   // threads = 0: what the machine or cgroup gives
+
+// "ref", "cpu", "cpu:0", "cuda:1". Throws Error(unavailable) saying why a plugin does not load and what would help.
+std::unique_ptr<Engine> open_engine(const std::string& device, const EngineOptions& options = {});
+// Which engines could be opened here: name and "" or the reason why not.
+std::vector<std::pair<std::string, std::string>> list_engines();
+
+// What a plugin exports.
+inline constexpr int engine_abi = 1;
+extern "C" using EngineAbiFn = int();
+extern "C" using EngineOpenFn = Engine*(const EngineOptions*);     // throws Error
+// The reference engine's opener, linked into the binary (engine/ref).
+std::unique_ptr<Engine> open_ref_engine(const EngineOptions& options);
+
+}  // namespace erg

@@ -1,0 +1,101 @@
+// What a training op does, whatever engine made it. Ops own primitives, private saved state and scratch; they never own the
+// tensors between ops, and never allocate after they were made.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/tensor.hpp"
+
+namespace erg {
+
+// One trainable tensor of an op, as the op declares it.
+struct ParameterSpec {
+  std::string name;              // "weight", "bias", "gamma", ... unique within the op
+  Shape shape;                   // logical
+  int64_t storage = 0;           // elements it takes in flat storage, >= product of shape; padding stays 0
+  bool decay = true;             // weight decay applies (matrices: yes; biases, norms: no)
+  bool compute_copy = true;      // wants a copy in the activations' dtype, refreshed by the optimizer
+};
+
+// Where the workload put it. The op's own layout rules inside the storage; the optimizer works elementwise on it.
+struct ParameterView {
+  float* master = nullptr;       // fp32 [storage]
+  void* compute = nullptr;       // [storage] in the activations' dtype; == master for fp32, null when no copy was wanted
+  void* gradient = nullptr;      // [storage]
+  DType gradient_dtype = DType::f32;
+};
+
+// A non-trainable fp32 state, such as running statistics.
+struct StateView { std::string name; float* data = nullptr; int64_t size = 0; };
+
+using Inputs = std::span<const Tensor>;
+
+enum class Mode { train, evaluate };   // evaluate: running statistics, nothing saved
+enum class Accumulate { no, yes };     // parameter gradients: overwrite, or add to what is there
+
+class Op {
+ public:
+  virtual ~Op() = default;
+  virtual std::vector<ParameterSpec> parameters() const { return {}; }
+  virtual void bind(std::span<const ParameterView> views) { (void)views; }        // once, in the order of parameters()
+  virtual void weights_changed() {}                                               // after import and after every optimizer step
+  virtual std::vector<StateView> state() { return {}; }
+
+  // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward.
+  virtual void forward(Inputs in, Inputs out, Mode mode) = 0;
+  virtual void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) = 0;
+
+  // Logical row-major fp32 <-> this op's layout in the bound storage; the default is a plain copy. Host pointers.
+  virtual void import_parameter(size_t index, const float* logical);
+  virtual void export_parameter(size_t index, float* logical) const;
+  virtual void export_gradient(size_t index, float* logical) const;
+
+  void forward(std::initializer_list<Tensor> in, std::initializer_list<Tensor> out, Mode mode = Mode::train) {
+    forward(Inputs(in.begin(), in.size()), Inputs(out.begin(), out.size()), mode);
+  }
+  void backward(std::initializer_list<Tensor> in, std::initializer_list<Tensor> out, std::initializer_list<Tensor> d_out,
+                std::initializer_list<Tensor> d_in, Accumulate accumulate) {
+    backward(Inputs(in.begin(), in.size()), Inputs(out.begin(), out.size()), Inputs(d_out.begin(), d_out.size()),
+             Inputs(d_in.begin(), d_in.size()), accumulate);
+  }
+};
+
+// The head is its own kind: training does forward and backward of a chunk while its logits are in cache.
+class ClassifierOp {
+ public:
+  virtual ~ClassifierOp() = default;
+  virtual std::vector<ParameterSpec> parameters() const = 0;
+  virtual void bind(std::span<const ParameterView> views) = 0;
+  virtual void weights_changed() {}
+  virtual void import_parameter(size_t index, const float* logical) = 0;
+  virtual void export_parameter(size_t index, float* logical) const = 0;
+  virtual void export_gradient(size_t index, float* logical) const = 0;
+  // metrics: fp32 [2] on the device, added to: sum of row losses, count of rows whose largest logit is the target.
+  virtual void train(const Tensor& x, const Tensor& targets, const Tensor& d_x, const Tensor& metrics, Accumulate accumulate) = 0;
+  virtual void evaluate(const Tensor& x, const Tensor& targets, const Tensor& metrics) = 0;
+};
+
+// Optimizers over flat storage. All pointers are device memory of `elements`; elements [0, decay_elements) decay.
+struct FlatStorage {
+  int64_t elements = 0, decay_elements = 0;
+  float* master = nullptr;
+  void* compute = nullptr;           // null for fp32
+  void* gradient = nullptr;
+  float *state1 = nullptr, *state2 = nullptr;   // AdamW: m, v; SGD: momentum, unused
+  DType compute_dtype = DType::f32, gradient_dtype = DType::f32;
+};
+struct AdamWStep { double learning_rate, beta1, beta2, epsilon, weight_decay; int64_t step; double clip; };  // step counts from 1
+struct SgdStep { double learning_rate, momentum, weight_decay; int64_t step; };  // PyTorch's: g += wd*w; v = mu*v + g (v = g at step 1); w -= lr*v
+
+class OptimizerOp {
+ public:
+  virtual ~OptimizerOp() = default;
+  // Squared gradient norm -> norm_out fp32 [1] on the device; used for clipping without the host waiting.
+  virtual void gradient_norm(const FlatStorage& s, const Tensor& norm_out) = 0;
+  // clip > 0: gradients are scaled by min(1, clip / (norm + 1e-6)) (torch.nn.utils.clip_grad_norm_), norm from gradient_norm.
+  virtual void adamw(const FlatStorage& s, const AdamWStep& step, const Tensor& norm) = 0;   // Loshchilov & Hutter 2019, as torch.optim.AdamW
+  virtual void sgd(const FlatStorage& s, const SgdStep& step) = 0;
+};
+
+}  // namespace erg

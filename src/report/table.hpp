@@ -1,0 +1,13 @@
+// The terminal table at the end of a run or sweep: batch, throughput and its interval, TFLOP/s, MFU, memory, loss.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "store/record.hpp"
+
+namespace erg {
+
+std::string results_table(const std::vector<Record>& records);       // grouped by workload and precision
+std::string show_record(const Record& record);                       // one run, everything a person asks for
+
+}  // namespace erg

@@ -1,0 +1,47 @@
+// A run's record (DESIGN §6): everything one run said, as one JSON file that is the truth.
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace erg {
+
+using Json = nlohmann::ordered_json;
+
+enum class Status { running, passed, failed, invalid, oom, skipped, timeout, interrupted };
+const char* name_of(Status);                     // "PASSED", ...
+Status status_from(const std::string& name);     // throws Error(usage)
+
+struct Metric {
+  std::optional<double> value;                   // nullopt: unavailable, with `reason`
+  std::string unit;
+  std::string better;                            // "higher", "lower" or ""
+  std::optional<std::pair<double, double>> ci95;
+  int64_t n = 0;
+  std::string reason;
+};
+
+struct Flag { std::string code, detail; };
+
+struct Record {
+  std::string id;                                // time, host and random bits: unique over machines, sorts by time
+  Status status = Status::running;
+  std::string status_reason;
+  Json spec, plan, environment;
+  std::string spec_hash, sweep_id;
+  std::vector<std::pair<std::string, std::string>> coordinates;
+  std::map<std::string, Metric> metrics;
+  Json energy;                                   // {"domains":[],"not_included":[...]}
+  Json phases;                                   // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":...}
+  std::vector<Flag> flags;
+  std::vector<double> step_times, losses;        // every step of the window; in samples.json, not in record.json
+  std::string repro, started;                    // ISO 8601
+  std::string tail;                              // last lines of a failed child's output
+};
+
+Json to_json(const Record&);                     // with "schema_version":1; without samples
+Record record_from_json(const Json&);            // throws Error(usage) naming the field
+
+}  // namespace erg

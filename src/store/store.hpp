@@ -1,0 +1,31 @@
+// The results folder: one folder a run, record.json and samples.json written aside and renamed; index.db is only an index of them.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "store/record.hpp"
+
+namespace erg {
+
+class Store {
+ public:
+  // Makes the folder when it is missing; checks that it can be written. Throws Error(usage) with the fix.
+  explicit Store(std::filesystem::path folder);
+  const std::filesystem::path& folder() const { return folder_; }
+  std::string new_id() const;
+  void save(const Record& record);               // RUNNING first (with pid, host, boot id), then complete
+  Record load(const std::string& id_or_prefix, bool with_samples = false) const;   // "last": the newest
+  struct Query { std::string sweep_id, spec_hash; int limit = 0; };
+  std::vector<Record> list(const Query& query) const;   // oldest first, without samples; broken files are reported on stderr, never fatal
+  std::vector<Record> list() const { return list(Query{}); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// Tidy export, one row a run. Numbers independent of locale.
+std::string to_csv(const std::vector<Record>& records);
+std::string to_markdown(const std::vector<Record>& records);
+
+}  // namespace erg
