@@ -1,0 +1,62 @@
+# Thin names over tools/bootstrap.sh, the CMake presets and the binary. `make run` and `make test` are all a new machine needs.
+PRESET ?= release
+BUILD   = build/$(PRESET)
+ERG     = $(BUILD)/bin/ergometer
+TEXT    = ergometer-data/text
+IMAGES  = ergometer-data/images
+REFERENCE = /usr/share/debian-reference/debian-reference
+
+.PHONY: help run test test-quick test-asan test-tsan build data setup format tidy clean
+
+help:
+	@echo "make run        set up, build, train GPT and ResNet-50 on this machine, print the table"
+	@echo "make test       set up, build, run every test"
+	@echo "make test-quick the tests that take under two minutes"
+	@echo "make test-asan  every test under the address and undefined-behaviour sanitizers"
+	@echo "make test-tsan  tests of threaded code without OpenMP under the thread sanitizer"
+	@echo "make build | data | format | tidy | clean"
+
+setup:
+	@tools/bootstrap.sh
+
+build: setup
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET)
+
+data: $(TEXT)/data.json $(IMAGES)/data.json
+
+run: build
+	@$(MAKE) --no-print-directory data
+	$(ERG) sweep specs/quick.toml
+
+# The quick run's text is Debian's reference manual in two languages; its images are made by formula.
+$(TEXT)/data.json:
+	$(ERG) data tokens $(REFERENCE).en.txt.gz $(REFERENCE).de.txt.gz --vocabulary 8000 --out $(TEXT)
+
+$(IMAGES)/data.json:
+	$(ERG) data images --classes 10 --per-class 64 --out $(IMAGES)
+
+# Waiting OpenMP threads must not spin: tests run side by side on few cores.
+test test-quick test-asan test-tsan: export OMP_WAIT_POLICY = passive
+
+test: build
+	ctest --preset $(PRESET)
+
+test-quick: build
+	ctest --preset $(PRESET) -L quick
+
+test-asan:
+	@$(MAKE) --no-print-directory test PRESET=asan
+
+test-tsan:
+	@$(MAKE) --no-print-directory build PRESET=tsan
+	ctest --preset tsan
+
+format:
+	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+tidy: build
+	git ls-files 'src/*.cpp' | xargs -P 2 -n 1 clang-tidy -quiet -p $(BUILD)
+
+clean:
+	rm -rf build
