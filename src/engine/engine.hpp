@@ -45,6 +45,7 @@ class Engine {
   virtual void write(const Tensor& to, const int32_t* from) = 0;
   virtual void read(const Tensor& from, float* to) = 0;
   virtual void fill_zero(const Tensor& t) = 0;
+  virtual void add(const Tensor& to, const Tensor& what);   // to += what, same dtype, shape and layout; default: plain loop, host memory
   virtual void synchronize() = 0;
 
   // Factory. Making an op may tune and allocate; running it allocates nothing. Throws Error(usage) on impossible descriptors.
@@ -60,27 +61,33 @@ class Engine {
   virtual std::unique_ptr<OptimizerOp> optimizer() = 0;
 
   // Scratch shared by all ops of this engine: valid only inside one op call. Reserve while making ops, use while running.
-  void reserve_scratch(int64_t bytes);
-  void* scratch() const { return scratch_ ? scratch_->data() : nullptr; }
-  int64_t scratch_bytes() const { return scratch_ ? scratch_->bytes() : 0; }
+  // A block (bottleneck) has its own, because it holds values there while it calls ops.
+  enum class Scratch { op, block };
+  void reserve_scratch(int64_t bytes, Scratch which = Scratch::op);
+  void* scratch(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->data() : nullptr; }
+  int64_t scratch_bytes(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->bytes() : 0; }
 
+  // Throws Error(failed) when the tensor would reach past the buffer's end.
   Tensor view(Buffer& buffer, DType dtype, Shape shape, Layout layout, int64_t offset_bytes = 0) const;
 
  private:
-  std::unique_ptr<Buffer> scratch_;
+  const std::unique_ptr<Buffer>& buffer(Scratch which) const { return scratch_[size_t(which)]; }
+  std::unique_ptr<Buffer> scratch_[2];
 };
 
 struct EngineOptions { int device_index = 0; int threads = 0; };   // threads = 0: what the machine or cgroup gives
 
-// "ref", "cpu", "cpu:0", "cuda:1". Throws Error(unavailable) saying why a plugin does not load and what would help.
+// "ref", "cpu", "cpu:0", "cuda:1". Throws Error(unavailable) saying why a plugin does not load and what would help; Error(usage) for a
+// name that no back end has. Plugins are looked for in $ERGOMETER_PLUGINS (folders, ':' between), beside the binary, in ../lib and
+// ../lib/ergometer.
 std::unique_ptr<Engine> open_engine(const std::string& device, const EngineOptions& options = {});
 // Which engines could be opened here: name and "" or the reason why not.
 std::vector<std::pair<std::string, std::string>> list_engines();
 
 // What a plugin exports.
 inline constexpr int engine_abi = 1;
-extern "C" using EngineAbiFn = int();
-extern "C" using EngineOpenFn = Engine*(const EngineOptions*);     // throws Error
+extern "C" using EngineAbiFn = int();                              // erg_engine_abi: returns engine_abi
+extern "C" using EngineOpenFn = Engine*(const EngineOptions*);     // erg_engine_open: throws Error
 // The reference engine's opener, linked into the binary (engine/ref).
 std::unique_ptr<Engine> open_ref_engine(const EngineOptions& options);
 

@@ -24,6 +24,7 @@ struct ParameterView {
   void* compute = nullptr;       // [storage] in the activations' dtype; == master for fp32, null when no copy was wanted
   void* gradient = nullptr;      // [storage]
   DType gradient_dtype = DType::f32;
+  DType compute_dtype = DType::bf16;   // of `compute` where it is not the master itself
 };
 
 // A non-trainable fp32 state, such as running statistics.
@@ -38,15 +39,17 @@ class Op {
  public:
   virtual ~Op() = default;
   virtual std::vector<ParameterSpec> parameters() const { return {}; }
-  virtual void bind(std::span<const ParameterView> views) { (void)views; }        // once, in the order of parameters()
+  virtual void bind(std::span<const ParameterView> views) { bound_.assign(views.begin(), views.end()); }   // once, in the order of parameters()
   virtual void weights_changed() {}                                               // after import and after every optimizer step
   virtual std::vector<StateView> state() { return {}; }
 
   // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward.
+  // A tensor of d_in without data is not wanted. Forward in Mode::evaluate saves nothing, so backward may not follow it.
   virtual void forward(Inputs in, Inputs out, Mode mode) = 0;
   virtual void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) = 0;
 
-  // Logical row-major fp32 <-> this op's layout in the bound storage; the default is a plain copy. Host pointers.
+  // Logical row-major fp32 <-> this op's layout in the bound storage. Host pointers. Import writes master and compute copy.
+  // The default is for host memory and a storage that starts with the logical values in row-major order.
   virtual void import_parameter(size_t index, const float* logical);
   virtual void export_parameter(size_t index, float* logical) const;
   virtual void export_gradient(size_t index, float* logical) const;
@@ -59,7 +62,18 @@ class Op {
     backward(Inputs(in.begin(), in.size()), Inputs(out.begin(), out.size()), Inputs(d_out.begin(), d_out.size()),
              Inputs(d_in.begin(), d_in.size()), accumulate);
   }
+
+ protected:
+  const std::vector<ParameterView>& bound() const { return bound_; }   // what the default bind() kept
+
+ private:
+  std::vector<ParameterView> bound_;
 };
+
+// What the defaults of Op do, for ops that lay out some of their parameters plainly. `count`: logical values.
+void import_plain(const ParameterView& to, const float* logical, int64_t count);
+void export_plain(const ParameterView& from, float* logical, int64_t count);
+void export_plain_gradient(const ParameterView& from, float* logical, int64_t count);
 
 // The head is its own kind: training does forward and backward of a chunk while its logits are in cache.
 class ClassifierOp {
@@ -71,7 +85,8 @@ class ClassifierOp {
   virtual void import_parameter(size_t index, const float* logical) = 0;
   virtual void export_parameter(size_t index, float* logical) const = 0;
   virtual void export_gradient(size_t index, float* logical) const = 0;
-  // metrics: fp32 [2] on the device, added to: sum of row losses, count of rows whose largest logit is the target.
+  // metrics: fp32 [2] on the device, added to: sum of row losses, count of rows whose largest logit is the target. Ignored rows
+  // (target -1) add to neither and have a zero d_x. train's losses are smoothed as asked; evaluate's are the plain cross-entropy.
   virtual void train(const Tensor& x, const Tensor& targets, const Tensor& d_x, const Tensor& metrics, Accumulate accumulate) = 0;
   virtual void evaluate(const Tensor& x, const Tensor& targets, const Tensor& metrics) = 0;
 };
@@ -91,9 +106,10 @@ struct SgdStep { double learning_rate, momentum, weight_decay; int64_t step; }; 
 class OptimizerOp {
  public:
   virtual ~OptimizerOp() = default;
-  // Squared gradient norm -> norm_out fp32 [1] on the device; used for clipping without the host waiting.
+  // Squared gradient norm -> norm_out fp32 [1] on the device (overwritten); used for clipping without the host waiting.
   virtual void gradient_norm(const FlatStorage& s, const Tensor& norm_out) = 0;
-  // clip > 0: gradients are scaled by min(1, clip / (norm + 1e-6)) (torch.nn.utils.clip_grad_norm_), norm from gradient_norm.
+  // clip > 0: gradients are scaled by min(1, clip / (n + 1e-6)) (torch.nn.utils.clip_grad_norm_), n the root of `norm`, which is
+  // gradient_norm's squared value or a sum of such. clip = 0: `norm` is not read.
   virtual void adamw(const FlatStorage& s, const AdamWStep& step, const Tensor& norm) = 0;   // Loshchilov & Hutter 2019, as torch.optim.AdamW
   virtual void sgd(const FlatStorage& s, const SgdStep& step) = 0;
 };

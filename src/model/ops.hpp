@@ -63,7 +63,8 @@ struct LinearDesc {
 };
 
 // r = x + delta, y = layernorm(r). in: x, [delta]; out: [r], y — without delta: in: x; out: y. Parameters: gamma [hidden], beta [hidden].
-// backward: d_out: [d_r], d_y; d_in: one tensor d_x, the gradient of both x and delta. d_x may alias d_r.
+// backward: d_out: [d_r], d_y; d_in: one tensor d_x, the gradient of both x and delta. d_x may alias d_r. d_r is what the stream (r,
+// or x itself where there is no delta) receives from its other readers; left out or without data: nothing.
 struct ResidualNormDesc {
   int64_t rows = 0, hidden = 0;
   bool residual = true;
@@ -83,6 +84,7 @@ struct AttentionDesc {
 // Parameters: token table [vocabulary, hidden], [positions [positions, hidden]].
 struct EmbeddingDesc {
   int64_t batch = 0, sequence = 0, vocabulary = 0, hidden = 0, positions = 0;   // positions = 0: none (RoPE)
+  bool tied_table = false;                       // the head has the same table and its backward comes first: the table's gradient always adds
   DType dtype = DType::f32;
 };
 
