@@ -1,0 +1,137 @@
+// Reads /proc and /sys/fs/cgroup. A container's quota and memory limit count as the machine: more threads than the quota allows are
+// stopped by the scheduler in the middle of a step, and memory over the limit ends the process without a word.
+#include "engine/cpu/machine.hpp"
+
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "engine/cpu/isa.hpp"
+#include "engine/cpu/onednn.hpp"
+
+namespace erg {
+namespace {
+
+constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+int64_t number_in(const std::string& path) {                       // "max" and missing files: unlimited
+  const std::string line = first_line(path);
+  if (line.empty() || line[0] < '0' || line[0] > '9') return unlimited;
+  return std::strtoll(line.c_str(), nullptr, 10);
+}
+
+// Our folder under /sys/fs/cgroup for a controller and its parents up to the root, whose limits bind us as well.
+// Version 2 has one hierarchy ("0::/path"), version 1 one per controller ("4:memory:/path").
+std::vector<std::string> cgroup_folders(const std::string& controller, bool v2) {
+  std::ifstream file("/proc/self/cgroup");
+  std::string path;
+  for (std::string line; std::getline(file, line);) {
+    const size_t a = line.find(':'), b = line.find(':', a + 1);
+    if (a == std::string::npos || b == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(a + 1, b - a - 1) + ",";
+    if (v2 ? controllers == ",," : controllers.find("," + controller + ",") != std::string::npos) path = line.substr(b + 1);
+  }
+  const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
+  std::vector<std::string> folders;
+  while (path.size() > 1) {
+    folders.push_back(root + path);
+    path.resize(path.rfind('/'));
+  }
+  folders.push_back(root);
+  return folders;
+}
+
+double cgroup_cores() {
+  double cores = std::numeric_limits<double>::infinity();
+  for (const std::string& folder : cgroup_folders("cpu", true)) {
+    std::istringstream line(first_line(folder + "/cpu.max"));      // "QUOTA PERIOD" or "max PERIOD", microseconds
+    double quota = 0, period = 0;
+    if (line >> quota >> period && period > 0) cores = std::min(cores, quota / period);
+  }
+  for (const std::string& folder : cgroup_folders("cpu", false)) {
+    const int64_t quota = number_in(folder + "/cpu.cfs_quota_us"), period = number_in(folder + "/cpu.cfs_period_us");
+    if (quota != unlimited && period != unlimited && quota > 0 && period > 0) cores = std::min(cores, double(quota) / double(period));
+  }
+  return cores;
+}
+
+int64_t cgroup_memory_left(const std::string& folder, const char* limit_file, const char* usage_file, const char* stat_key) {
+  const int64_t limit = number_in(folder + limit_file), usage = number_in(folder + usage_file);
+  if (limit == unlimited || usage == unlimited) return unlimited;
+  std::ifstream stat(folder + "/memory.stat");                     // page cache counts as used but is given back when needed
+  std::string key;
+  int64_t value = 0, cache = 0;
+  while (stat >> key >> value) {
+    if (key == stat_key) cache = value;
+  }
+  return std::max<int64_t>(0, limit - usage + cache);
+}
+
+}  // namespace
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) {
+      const size_t at = line.find_first_not_of(" \t", line.find(':') + 1);
+      if (at != std::string::npos) return line.substr(at);
+    }
+  }
+  utsname name;
+  return uname(&name) == 0 ? std::string(name.machine) + " processor" : "unknown processor";
+}
+
+int usable_cores() {
+  cpu_set_t* set = CPU_ALLOC(8192);
+  const size_t size = CPU_ALLOC_SIZE(8192);
+  const int allowed = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
+  CPU_FREE(set);
+  return std::max(1, int(std::min(double(allowed), std::ceil(cgroup_cores()))));
+}
+
+int64_t available_memory() {
+  int64_t left = unlimited;
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("MemAvailable:", 0) == 0) left = std::strtoll(line.c_str() + 13, nullptr, 10) * 1024;
+  }
+  for (const std::string& folder : cgroup_folders("memory", true)) {
+    left = std::min(left, cgroup_memory_left(folder, "/memory.max", "/memory.current", "inactive_file"));
+  }
+  for (const std::string& folder : cgroup_folders("memory", false)) {
+    left = std::min(left, cgroup_memory_left(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"));
+  }
+  return left;
+}
+
+Isa kernel_isa() {
+#if defined(__x86_64__)
+  static const Isa isa = [] {
+    // oneDNN's own view honours ONEDNN_MAX_CPU_ISA; its values are sets of bits, each level holding those below.
+    const int allowed = int(dnnl::get_effective_cpu_isa());
+    const auto may = [&](dnnl::cpu_isa level) { return (allowed & int(level)) == int(level); };
+    if (may(dnnl::cpu_isa::avx512_core_bf16) && __builtin_cpu_supports("avx512bf16")) return Isa::v4_bf16;
+    if (may(dnnl::cpu_isa::avx512_core) && __builtin_cpu_supports("x86-64-v4")) return Isa::v4;
+    if (may(dnnl::cpu_isa::avx2) && __builtin_cpu_supports("x86-64-v3")) return Isa::v3;
+    return Isa::baseline;
+  }();
+  return isa;
+#else
+  return Isa::baseline;
+#endif
+}
+
+}  // namespace erg

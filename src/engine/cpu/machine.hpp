@@ -1,0 +1,11 @@
+// What the processor is and how much of it is ours.
+#pragma once
+#include <string>
+
+namespace erg {
+
+std::string processor_name();     // /proc/cpuinfo's model name, or the architecture
+int usable_cores();               // allowed by affinity and by the cgroup's CPU quota (rounded up), at least 1
+int64_t available_memory();       // bytes that can still be had: the machine's, or less where a cgroup limits us
+
+}  // namespace erg

@@ -1,0 +1,71 @@
+// Memory of the CPU engine: zeroed by the threads that will use it, aligned, counted. Large buffers lie on huge pages, which saves the
+// hundreds of thousands of page faults and TLB misses that activations of hundreds of megabytes cost.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "engine/cpu/engine.hpp"
+#include "engine/cpu/machine.hpp"
+
+namespace erg {
+namespace {
+
+constexpr int64_t line = 64, huge_page = 2 << 20;
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+void zero(void* data, int64_t bytes) {
+  constexpr int64_t chunk = 1 << 20;
+  const int64_t chunks = (bytes + chunk - 1) / chunk;
+#pragma omp parallel for schedule(static) if (chunks > 1)
+  for (int64_t i = 0; i < chunks; ++i) std::memset(static_cast<char*>(data) + i * chunk, 0, size_t(std::min(chunk, bytes - i * chunk)));
+}
+
+}  // namespace
+
+class CpuBuffer final : public Buffer {
+ public:
+  CpuBuffer(CpuEngine& engine, int64_t bytes, const std::string& purpose) : engine_(engine), bytes_(bytes) {
+    const int64_t alignment = bytes >= huge_page ? huge_page : line;
+    const int64_t taken = round_up(std::max<int64_t>(bytes, 1), alignment);
+    // Linux promises memory it does not have and kills us when it is touched; so look before.
+    if (bytes >= huge_page && taken > available_memory()) refuse(purpose);
+    data_ = std::aligned_alloc(size_t(alignment), size_t(taken));
+    if (data_ == nullptr) refuse(purpose);
+    if (bytes >= huge_page) madvise(data_, size_t(taken), MADV_HUGEPAGE);   // a wish; small pages work too
+    zero(data_, taken);
+    const int64_t now = engine_.in_use_ += bytes_;
+    if (now > engine_.peak_) engine_.peak_ = now;
+  }
+  ~CpuBuffer() override {
+    std::free(data_);
+    engine_.in_use_ -= bytes_;
+  }
+  CpuBuffer(const CpuBuffer&) = delete;
+  CpuBuffer& operator=(const CpuBuffer&) = delete;
+
+  void* data() const override { return data_; }
+  int64_t bytes() const override { return bytes_; }
+
+ private:
+  [[noreturn]] void refuse(const std::string& purpose) const {
+    throw Error(ErrorKind::out_of_memory,
+                std::to_string(bytes_) + " bytes do not fit: " + std::to_string(available_memory()) + " are available, " +
+                    std::to_string(engine_.memory_in_use()) + " are in use by this engine",
+                purpose, "use a smaller micro_batch");
+  }
+
+  CpuEngine& engine_;
+  int64_t bytes_ = 0;
+  void* data_ = nullptr;
+};
+
+std::unique_ptr<Buffer> CpuEngine::allocate(int64_t bytes, const std::string& purpose) {
+  return std::make_unique<CpuBuffer>(*this, bytes, purpose);
+}
+
+void CpuEngine::fill_zero(const Tensor& t) { zero(t.data, t.bytes); }
+
+}  // namespace erg

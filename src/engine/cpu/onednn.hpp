@@ -1,0 +1,91 @@
+// oneDNN behind one small door: the CPU engine and stream, types, and primitives that run again and again without allocating
+// on our side. Only .cpp files of engine/cpu include it.
+#pragma once
+#include <initializer_list>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <oneapi/dnnl/dnnl_debug.h>
+#include <string>
+#include <vector>
+
+#include "core/dtype.hpp"
+#include "core/error.hpp"
+
+namespace erg::onednn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+using Tag = dnnl::memory::format_tag;
+
+inline const dnnl::engine& engine() {
+  static const dnnl::engine e(dnnl::engine::kind::cpu, 0);
+  return e;
+}
+inline const dnnl::stream& stream() {
+  static const dnnl::stream s(engine());
+  return s;
+}
+
+inline dnnl::memory::data_type type_of(DType t) {
+  switch (t) {
+    case DType::f32: return dnnl::memory::data_type::f32;
+    case DType::bf16: return dnnl::memory::data_type::bf16;
+    case DType::f16: return dnnl::memory::data_type::f16;
+    case DType::i32: return dnnl::memory::data_type::s32;
+    case DType::u8: return dnnl::memory::data_type::u8;
+  }
+  throw Error(ErrorKind::usage, "unknown dtype");
+}
+
+// Attributes of every primitive here: scratch memory comes from the engine's, not from oneDNN.
+inline dnnl::primitive_attr user_scratch() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+// A primitive with its argument list made once; running it only sets data pointers.
+//   Call forward(pd, {{DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_WEIGHTS, ...}, {DNNL_ARG_DST, ...}});
+//   engine.reserve_scratch(forward.scratch_bytes());
+//   forward({x, w, y}, engine.scratch());
+class Call {
+ public:
+  struct Argument { int index; Desc desc; };
+
+  Call() = default;
+  template <class PrimitiveDesc>
+  Call(const PrimitiveDesc& pd, std::initializer_list<Argument> arguments)
+      : primitive_(pd.get()), scratch_bytes_(int64_t(pd.scratchpad_desc().get_size())) {
+    for (const Argument& a : arguments) add(a.index, a.desc);
+    add(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc());
+  }
+
+  // Data pointers in the order the arguments were given in.
+  void operator()(std::initializer_list<const void*> data, void* scratch) {
+    if (data.size() + 1 != arguments_.size()) throw Error(ErrorKind::failed, "wrong number of data pointers", "oneDNN call");
+    size_t i = 0;
+    for (const void* p : data) check(dnnl_memory_set_data_handle(arguments_[i++].memory, const_cast<void*>(p)));
+    check(dnnl_memory_set_data_handle(arguments_[i].memory, scratch));
+    check(dnnl_primitive_execute(primitive_.get(), stream().get(), int(arguments_.size()), arguments_.data()));
+  }
+
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  explicit operator bool() const { return bool(primitive_); }
+
+ private:
+  static void check(dnnl_status_t status) {
+    if (status == dnnl_success) return;
+    throw Error(status == dnnl_out_of_memory ? ErrorKind::out_of_memory : ErrorKind::failed,
+                std::string("status ") + dnnl_status2str(status), "oneDNN call");
+  }
+  void add(int index, const Desc& desc) {
+    memories_.emplace_back(desc, engine(), nullptr);
+    arguments_.push_back({index, memories_.back().get()});
+  }
+
+  dnnl::primitive primitive_;
+  int64_t scratch_bytes_ = 0;
+  std::vector<dnnl::memory> memories_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+}  // namespace erg::onednn
