@@ -17,7 +17,7 @@ class Table {
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   std::string text() const;
   std::string markdown() const;
-  std::string csv() const;                       // RFC 4180, cells as they are
+  std::string csv() const;                       // quoted as RFC 4180 says, lines end in \n
 
  private:
   std::vector<Column> columns_;
@@ -27,7 +27,7 @@ class Table {
 // The one status line. On a terminal it is redrawn in place at most ten times a second; elsewhere a line is printed at most every ten seconds.
 class StatusLine {
  public:
-  explicit StatusLine(std::FILE* out = stderr, bool quiet = false);
+  explicit StatusLine(std::FILE* out = stderr, bool quiet = false);   // quiet: messages only
   ~StatusLine();
   void update(const std::string& text);
   void message(const std::string& text);         // a permanent line above the status
