@@ -43,7 +43,8 @@ class Op {
   virtual void weights_changed() {}                                               // after import and after every optimizer step
   virtual std::vector<StateView> state() { return {}; }
 
-  // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward.
+  // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward,
+  // except where a descriptor says that backward does not read them.
   // A tensor of d_in without data is not wanted. Forward in Mode::evaluate saves nothing, so backward may not follow it.
   virtual void forward(Inputs in, Inputs out, Mode mode) = 0;
   virtual void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) = 0;

@@ -55,6 +55,7 @@ struct GlobalAvgPoolDesc {                       // in: x image; out: y [batch, 
 enum class Activation { none, gelu_tanh };
 
 // y = act(x W^T + b). in: x [rows, in]; out: y [rows, out]. Parameters: weight [out, in], bias [out].
+// backward reads y only where there is an activation.
 struct LinearDesc {
   int64_t rows = 0, in = 0, out = 0;
   bool bias = true;
@@ -64,7 +65,8 @@ struct LinearDesc {
 
 // r = x + delta, y = layernorm(r). in: x, [delta]; out: [r], y — without delta: in: x; out: y. Parameters: gamma [hidden], beta [hidden].
 // backward: d_out: [d_r], d_y; d_in: one tensor d_x, the gradient of both x and delta. d_x may alias d_r. d_r is what the stream (r,
-// or x itself where there is no delta) receives from its other readers; left out or without data: nothing.
+// or x itself where there is no delta) receives from its other readers; left out or without data: nothing. backward reads r, not the x
+// and delta it was made of, whose memory may hold something else by then.
 struct ResidualNormDesc {
   int64_t rows = 0, hidden = 0;
   bool residual = true;
