@@ -1,0 +1,47 @@
+// From a spec to the workload that trains it, and to the data that feeds it.
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "workload/training.hpp"
+
+namespace erg {
+namespace {
+
+// A folder whose ids do not fit the network can't be trained on; one with fewer leaves rows unused, which is allowed.
+void require_fit(int64_t in_data, int64_t in_spec, const WorkloadSpec& w, const char* what, const char* key) {
+  if (in_data <= in_spec) return;
+  throw Error(ErrorKind::usage, fmt::format("{} has {} {}, the spec {}", w.data, in_data, what, in_spec), fmt::format("workload.{}", key),
+              fmt::format("--set workload.{}={}", key, in_data));
+}
+
+std::unique_ptr<Batches> make_batches(const WorkloadSpec& w, int64_t micro_batch) {
+  const bool synthetic = w.data == "synthetic";
+  if (w.kind == WorkloadKind::gpt) {
+    const TextShape shape{micro_batch, w.gpt.sequence, w.gpt.vocabulary};
+    if (synthetic) return synthetic_tokens(shape, w.seed);
+    require_fit(token_vocabulary(w.data), w.gpt.vocabulary, w, "tokens in its vocabulary", "vocabulary");
+    return token_files(w.data, shape, w.seed);
+  }
+  const ImageShape shape{micro_batch, w.resnet.image_size, w.resnet.classes};
+  if (synthetic) return synthetic_images(shape, w.seed);
+  require_fit(image_classes(w.data), w.resnet.classes, w, "classes", "classes");
+  return image_folder(w.data, shape, w.seed, int(w.workers));
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_workload(const Spec& spec, const Plan& plan, Engine& engine, std::unique_ptr<Batches> batches) {
+  const WorkloadSpec& w = spec.workload;
+  if (w.kind == WorkloadKind::external) {
+    throw Error(ErrorKind::usage, "an external command is not trained by an engine", "workload.kind", "use \"gpt\" or \"resnet50\"");
+  }
+  if (!engine.supports(plan.dtype)) {
+    throw Error(ErrorKind::unavailable, fmt::format("{} does not train in {}", engine.info().name, name_of(plan.dtype)),
+                "workload.precision", "--set workload.precision=fp32");
+  }
+  if (!batches) batches = make_batches(w, plan.micro_batch);
+  auto make = w.kind == WorkloadKind::gpt ? make_gpt : make_resnet;
+  return make(spec, plan, engine, std::move(batches));
+}
+
+}  // namespace erg

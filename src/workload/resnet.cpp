@@ -1,0 +1,90 @@
+// ResNet-50 v1.5 (He et al. 2015, table 1) with SGD and momentum. wire() is the paper's table from top to bottom.
+#include <algorithm>
+
+#include "workload/training.hpp"
+
+namespace erg {
+namespace {
+
+Shape output_shape(const ConvBnDesc& d) { return {d.batch, d.out_channels, d.out_height(), d.out_width()}; }
+Shape output_shape(const MaxPoolDesc& d) { return {d.batch, d.channels, d.out_height(), d.out_width()}; }
+Shape output_shape(const BottleneckDesc& d) { return output_shape(d.expand()); }
+Shape output_shape(const GlobalAvgPoolDesc& d) { return {d.batch, d.channels}; }
+
+class ResNet final : public Training {
+ public:
+  using Training::Training;
+  const char* sample_unit() const override { return "images"; }
+
+ protected:
+  void wire() override {
+    allocate_shared();
+    Variable x = images();                                                     // [n, 3, 224, 224]
+    x = apply(&Engine::conv_bn, x);                                            // 7x7/2: [n, 64, 112, 112]
+    x = apply(&Engine::max_pool, x);                                           // 3x3/2: [n, 64, 56, 56]
+    for (const int64_t blocks : shape_.blocks) {
+      for (int64_t block = 0; block < blocks; ++block) x = apply(&Engine::bottleneck, x);   // to [n, 2048, 7, 7]
+    }
+    x = apply(&Engine::global_avg_pool, x);                                    // [n, 2048]
+    head(x);
+  }
+
+  void load(const HostBatch& batch) override {
+    engine_.write(images_, batch.pixels.data());
+    engine_.write(labels_, batch.targets.data());
+  }
+
+  int moments() const override { return 1; }
+  void optimize(OptimizerOp& optimizer, const FlatStorage& flat, double learning_rate, int64_t step) override {
+    const OptimizerSpec& o = spec_.workload.optimizer;
+    optimizer.sgd(flat, {learning_rate, o.momentum, o.weight_decay, step});
+  }
+
+ private:
+  // The network is a chain, so two gradients are in flight: an op reads one and writes the other.
+  void allocate_shared() {
+    int64_t largest = 0;
+    for (const NamedOp& op : plan_.network.ops) {
+      std::visit([&](const auto& d) {
+        if constexpr (requires { output_shape(d); }) largest = std::max(largest, bytes(output_shape(d)));
+      }, op.desc);
+    }
+    for (Buffer*& gradient : gradients_) gradient = &allocate(largest, "gradients in flight");
+  }
+
+  static Layout layout_of(const Shape& shape) { return shape.size() == 4 ? Layout::image : Layout::plain; }
+  int64_t bytes(const Shape& shape) const { return engine_.storage_bytes(plan_.dtype, shape, layout_of(shape)); }
+
+  Variable images() {
+    images_ = allocate(plan_.dtype, {plan_.micro_batch, 3, shape_.image_size, shape_.image_size}, Layout::image, "batch");
+    return {images_, {}};
+  }
+
+  template <class Desc> Variable apply(std::unique_ptr<Op> (Engine::*make)(const Desc&), const Variable& x) {
+    const Desc& d = next<Desc>();
+    const Shape shape = output_shape(d);
+    std::swap(gradients_[0], gradients_[1]);
+    const Variable y{allocate(plan_.dtype, shape, layout_of(shape), "activations"),
+                     engine_.view(*gradients_[0], plan_.dtype, shape, layout_of(shape))};
+    add((engine_.*make)(d), {x}, {y});
+    return y;
+  }
+
+  void head(const Variable& x) {
+    const ClassifierDesc& d = next<ClassifierDesc>();
+    labels_ = allocate(DType::i32, {d.rows}, Layout::plain, "batch");
+    add_head(engine_.classifier(d), x, labels_);
+  }
+
+  const ResNetShape& shape_ = spec_.workload.resnet;
+  Tensor images_, labels_;
+  Buffer* gradients_[2] = {};
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> make_resnet(const Spec& spec, const Plan& plan, Engine& engine, std::unique_ptr<Batches> batches) {
+  return std::make_unique<ResNet>(spec, plan, engine, std::move(batches));
+}
+
+}  // namespace erg
