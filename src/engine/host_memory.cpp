@@ -38,8 +38,9 @@ std::unique_ptr<Buffer> HostMemory::allocate(int64_t bytes, const std::string& p
   const size_t rounded = size_t((bytes + alignment - 1) / alignment * alignment);
   void* data = std::aligned_alloc(alignment, rounded ? rounded : size_t(alignment));
   if (!data)
-    throw Error(ErrorKind::out_of_memory, bytes_text(double(bytes)) + " for " + purpose + " on top of " + bytes_text(double(in_use())) + " in use",
-                "allocate", "use a smaller micro-batch, a smaller network or recomputation");
+    throw Error(ErrorKind::out_of_memory,
+                bytes_text(double(bytes)) + " for " + purpose + " on top of " + bytes_text(double(in_use())) + " in use", "allocate",
+                "use a smaller micro-batch, a smaller network or recomputation");
   std::memset(data, 0, rounded);
   return std::make_unique<HostBuffer>(data, bytes, usage_);
 }

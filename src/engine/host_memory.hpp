@@ -17,7 +17,9 @@ class HostMemory {
   int64_t peak() const { return usage_->peak; }
   void reset_peak() { usage_->peak = usage_->now.load(); }
 
-  struct Usage { std::atomic<int64_t> now{0}, peak{0}; };
+  struct Usage {
+    std::atomic<int64_t> now{0}, peak{0};
+  };
 
  private:
   std::shared_ptr<Usage> usage_ = std::make_shared<Usage>();

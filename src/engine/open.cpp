@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 constexpr const char* plugin_variable = "ERGOMETER_PLUGINS";
 
 // Back ends this program has, and how to get the one that is missing.
-struct BackEnd { const char *name, *fix; };
+struct BackEnd {
+  const char *name, *fix;
+};
 constexpr BackEnd back_ends[] = {
     {"ref", ""},
     {"cpu", "build the target engine_cpu (make build), or name its folder in ERGOMETER_PLUGINS"},
@@ -28,7 +30,10 @@ constexpr BackEnd back_ends[] = {
     {"torch", "this build has no libtorch back end; use --device cpu"},
 };
 
-struct DeviceName { std::string engine; int index = -1; };  // index -1: not given
+struct DeviceName {
+  std::string engine;
+  int index = -1;
+};  // index -1: not given
 
 DeviceName parse(const std::string& device) {
   const size_t colon = device.find(':');
@@ -86,8 +91,8 @@ std::vector<std::string> engine_names() {
     if (b.name == engine) {
       std::vector<std::string> folders;
       for (const fs::path& f : plugin_folders()) folders.push_back(f.string());
-      throw Error(ErrorKind::unavailable, fmt::format("engine_{}.so is in none of {}", engine, fmt::join(folders, ", ")), "engine " + engine,
-                  b.fix);
+      throw Error(ErrorKind::unavailable, fmt::format("engine_{}.so is in none of {}", engine, fmt::join(folders, ", ")),
+                  "engine " + engine, b.fix);
     }
   const std::vector<std::string> names = engine_names();
   const std::string near = nearest_name(engine, names);
@@ -95,7 +100,8 @@ std::vector<std::string> engine_names() {
               near.empty() ? fmt::format("engines are {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", near));
 }
 
-template <class Fn> Fn* symbol_of(void* library, const char* name, const fs::path& file) {
+template <class Fn>
+Fn* symbol_of(void* library, const char* name, const fs::path& file) {
   if (void* symbol = dlsym(library, name)) return reinterpret_cast<Fn*>(symbol);
   throw Error(ErrorKind::unavailable, fmt::format("{} has no function {}", file.string(), name), "engine plugin",
               "it is no Ergometer engine, or an unfinished one: rebuild or remove it");
@@ -110,7 +116,8 @@ std::unique_ptr<Engine> open_plugin(const std::string& engine, const EngineOptio
                 "install the library it names (tools/bootstrap.sh brings what this build needs) or rebuild the plugin");
   const int abi = symbol_of<EngineAbiFn>(library, "erg_engine_abi", file)();
   if (abi != engine_abi)
-    throw Error(ErrorKind::unavailable, fmt::format("{} was built for engine interface {}, this program has {}", file.string(), abi, engine_abi),
+    throw Error(ErrorKind::unavailable,
+                fmt::format("{} was built for engine interface {}, this program has {}", file.string(), abi, engine_abi),
                 "engine " + engine, "rebuild the plugin and the program from the same source");
   return std::unique_ptr<Engine>(symbol_of<EngineOpenFn>(library, "erg_engine_open", file)(&options));
 }
@@ -130,9 +137,7 @@ std::vector<std::pair<std::string, std::string>> list_engines() {
     std::string reason;
     try {
       open_engine(name);
-    } catch (const Error& e) {
-      reason = e.what();
-    }
+    } catch (const Error& e) { reason = e.what(); }
     engines.emplace_back(name, reason);
   }
   return engines;
