@@ -19,7 +19,7 @@ struct OpCost {
 };
 
 // Convolution without bias + batch norm (+ residual add) (+ ReLU). in: x, [residual]; out: y.
-// Parameters: weight [out, in, k, k], gamma [out], beta [out]; buffers: running mean and variance [out].
+// Parameters: weight [out, in, k, k], gamma [out], beta [out]; state: running_mean, running_var [out].
 struct ConvBnDesc {
   int64_t batch = 0, in_channels = 0, in_height = 0, in_width = 0;
   int64_t out_channels = 0, kernel = 1, stride = 1, padding = 0;
@@ -83,7 +83,7 @@ struct AttentionDesc {
 };
 
 // y = table[token] (+ position table). in: tokens i32 [batch, sequence]; out: y [batch * sequence, hidden].
-// Parameters: token table [vocabulary, hidden], [positions [positions, hidden]].
+// Parameters: tokens [vocabulary, hidden] (the table), [positions [positions, hidden]].
 struct EmbeddingDesc {
   int64_t batch = 0, sequence = 0, vocabulary = 0, hidden = 0, positions = 0;   // positions = 0: none (RoPE)
   bool tied_table = false;                       // the head has the same table and its backward comes first: the table's gradient always adds

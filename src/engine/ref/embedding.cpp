@@ -16,7 +16,7 @@ class Embedding final : public Op {
   }
 
   std::vector<ParameterSpec> parameters() const override {
-    std::vector<ParameterSpec> p{{"table", {d_.vocabulary, d_.hidden}, d_.vocabulary * d_.hidden, true, true}};
+    std::vector<ParameterSpec> p{{"tokens", {d_.vocabulary, d_.hidden}, d_.vocabulary * d_.hidden, true, true}};
     if (d_.positions) p.push_back({"positions", {d_.positions, d_.hidden}, d_.positions * d_.hidden, true, true});
     return p;
   }
