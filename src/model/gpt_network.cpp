@@ -33,7 +33,7 @@ Network gpt_network(const GptShape& g, int64_t micro_batch, DType dtype, double 
     n.ops.push_back({name, LinearDesc{rows, in, out, true, activation, dtype}});
   };
 
-  n.ops.push_back({"embed", EmbeddingDesc{micro_batch, g.sequence, g.padded_vocabulary, g.hidden, positions, dtype}});
+  n.ops.push_back({"embed", EmbeddingDesc{micro_batch, g.sequence, g.padded_vocabulary, g.hidden, positions, true, dtype}});
   for (int64_t layer = 0; layer < g.layers; ++layer) {
     const std::string h = "h." + std::to_string(layer) + ".";
     norm(h + "ln1", layer > 0);
