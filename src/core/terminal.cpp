@@ -140,7 +140,7 @@ std::string Table::markdown() const {
 std::string Table::csv() const {
   std::string text;
   const auto add_line = [&](const std::vector<std::string>& row) {
-    for (size_t i = 0; i < columns_.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cell(row, i));
+    for (size_t i = 0; i < columns_.size(); ++i) text.append(i > 0 ? "," : "").append(csv_cell(cell(row, i)));
     text += '\n';
   };
   add_line(titles(columns_));

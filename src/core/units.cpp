@@ -42,7 +42,7 @@ std::string significant(double value, int digits) {
 
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return fmt::format("{} s", seconds);
-  if (seconds < 0) return "-" + duration(-seconds);
+  if (seconds < 0) return fmt::format("-{}", duration(-seconds));
   if (seconds == 0) return "0 s";
   const auto tenths = [](double v) { return std::round(v * 10) / 10; };
   for (const auto& [scale, unit] : {std::pair{1e9, "ns"}, {1e6, "µs"}, {1e3, "ms"}})
