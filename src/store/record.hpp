@@ -29,16 +29,19 @@ struct Record {
   std::string id;                                // time, host and random bits: unique over machines, sorts by time
   Status status = Status::running;
   std::string status_reason;
+  std::string error_kind;                        // of a FAILED run: "usage", "failed", "unavailable"; decides the exit code
   Json spec, plan, environment;
   std::string spec_hash, sweep_id;
   std::vector<std::pair<std::string, std::string>> coordinates;
   std::map<std::string, Metric> metrics;
   Json energy;                                   // {"domains":[],"not_included":[...]}
-  Json phases;                                   // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":...}
+  Json phases;                                   // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":..., "stopped_by":...}
+  Json check;                                    // {"verdict":"passed","losses":[...],"reference":[...],...}: METHOD §2
   std::vector<Flag> flags;
   std::vector<double> step_times, losses;        // every step of the window; in samples.json, not in record.json
   std::string repro, started;                    // ISO 8601
   std::string tail;                              // last lines of a failed child's output
+  Json process;                                  // {"pid":...,"pid_started":...,"host":...,"boot_id":...} of the run that writes this
 };
 
 Json to_json(const Record&);                     // with "schema_version":1; without samples

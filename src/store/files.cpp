@@ -1,0 +1,71 @@
+// Reading and naming the files of a results folder.
+#include "store/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+
+namespace erg {
+namespace {
+
+Json parse_file(const std::filesystem::path& path) {
+  try {
+    return Json::parse(read_file(path));
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorKind::usage, fmt::format("is not JSON: {}", e.what()), path.string(), "remove or restore this file");
+  }
+}
+
+// JSON has no NaN: a loss that was not finite is null in the file.
+std::vector<double> numbers(const Json& array) {
+  std::vector<double> values;
+  for (const Json& v : array) values.push_back(v.is_number() ? v.get<double>() : std::numeric_limits<double>::quiet_NaN());
+  return values;
+}
+
+}  // namespace
+
+std::filesystem::path record_path(const std::filesystem::path& folder, const std::string& id) { return folder / id / "record.json"; }
+std::filesystem::path samples_path(const std::filesystem::path& folder, const std::string& id) { return folder / id / "samples.json"; }
+
+std::vector<std::string> stored_ids(const std::filesystem::path& folder) {
+  std::vector<std::string> ids;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (std::filesystem::exists(entry.path() / "record.json", error)) ids.push_back(entry.path().filename());
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Record read_record(const std::filesystem::path& folder, const std::string& id) {
+  const auto path = record_path(folder, id);
+  Record record;
+  try {
+    record = record_from_json(parse_file(path));
+  } catch (const Error& e) {
+    if (!e.where().empty()) throw;
+    throw Error(ErrorKind::usage, e.message(), path.string(), e.fix());
+  }
+  // Folders are copied between machines; one that was renamed would be found under one name and shown under another.
+  if (record.id != id) throw Error(ErrorKind::usage, fmt::format("holds the run {}", record.id), path.string(), "give the folder its run's name");
+  return record;
+}
+
+void read_samples(const std::filesystem::path& folder, Record& record) {
+  const auto path = samples_path(folder, record.id);
+  if (!std::filesystem::exists(path)) return;
+  const Json json = parse_file(path);
+  if (!json.is_object()) throw Error(ErrorKind::usage, "is not an object", path.string());
+  record.step_times = numbers(json.value("step_times", Json::array()));
+  record.losses = numbers(json.value("losses", Json::array()));
+}
+
+std::string samples_text(const Record& record) {
+  return Json{{"schema_version", 1}, {"step_times", record.step_times}, {"losses", record.losses}}.dump() + "\n";
+}
+
+}  // namespace erg
