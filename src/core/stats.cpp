@@ -26,23 +26,29 @@ double median_in_place(std::vector<double>& x) {
   return 0.5 * (*std::max_element(x.begin(), middle) + *middle);
 }
 
-// Medians of `resamples` series, each glued from randomly chosen overlapping blocks of x (Künsch 1989), cut to x's length.
+// A statistic of `resamples` series, each glued from randomly chosen overlapping blocks of x (Künsch 1989), cut to x's length.
 // Blocks keep the correlation of neighbouring steps; single draws would make the interval too narrow.
-std::vector<double> bootstrap_medians(std::span<const double> x, int resamples, uint64_t seed) {
+std::vector<double> bootstrap(std::span<const double> x, double (*statistic)(std::vector<double>&), int resamples, uint64_t seed) {
   const size_t n = x.size();
   const size_t block = std::max<size_t>(1, size_t(std::lround(std::sqrt(double(n)))));
   const size_t blocks = (n + block - 1) / block, starts = n - block + 1;
-  std::vector<double> medians(size_t(std::max(resamples, 1))), sample;
+  std::vector<double> values(size_t(std::max(resamples, 1))), sample;
   uint64_t draw = 0;
-  for (double& m : medians) {
+  for (double& v : values) {
     sample.clear();
     for (size_t b = 0; b < blocks; ++b) {
       const auto from = x.begin() + std::ptrdiff_t(random_bits(seed, bootstrap_stream, draw++) % starts);
       sample.insert(sample.end(), from, from + std::ptrdiff_t(std::min(block, n - sample.size())));
     }
-    m = median_in_place(sample);
+    v = statistic(sample);
   }
-  return medians;
+  return values;
+}
+
+Interval ci95(std::span<const double> x, double (*statistic)(std::vector<double>&), int resamples, uint64_t seed) {
+  if (x.empty() || has_nan(x)) return {nan, nan};
+  const std::vector<double> values = bootstrap(x, statistic, resamples, seed);
+  return {quantile(values, 0.025), quantile(values, 0.975)};
 }
 
 }  // namespace
@@ -73,15 +79,15 @@ double stddev(std::span<const double> x) {
   return std::sqrt(sum / double(x.size() - 1));
 }
 
-Interval median_ci95(std::span<const double> x, int resamples, uint64_t seed) {
-  if (x.empty() || has_nan(x)) return {nan, nan};
-  const std::vector<double> medians = bootstrap_medians(x, resamples, seed);
-  return {quantile(medians, 0.025), quantile(medians, 0.975)};
+Interval median_ci95(std::span<const double> x, int resamples, uint64_t seed) { return ci95(x, median_in_place, resamples, seed); }
+
+Interval mean_ci95(std::span<const double> x, int resamples, uint64_t seed) {
+  return ci95(x, [](std::vector<double>& sample) { return mean(sample); }, resamples, seed);
 }
 
 double median_standard_error(std::span<const double> x, int resamples, uint64_t seed) {
   if (x.size() < 2 || has_nan(x)) return nan;
-  return stddev(bootstrap_medians(x, resamples, seed));
+  return stddev(bootstrap(x, median_in_place, resamples, seed));
 }
 
 std::vector<double> modified_z(std::span<const double> x) {

@@ -45,6 +45,7 @@ TEST(Stats, WhatCannotBeKnownIsNaN) {
     EXPECT_TRUE(std::isnan(quantile(x, 0.5)));
     EXPECT_TRUE(std::isnan(mean(x)));
     EXPECT_TRUE(std::isnan(median_ci95(x).low));
+    EXPECT_TRUE(std::isnan(mean_ci95(x).high));
     EXPECT_TRUE(std::isnan(median_standard_error(x)));
   }
   EXPECT_TRUE(std::isnan(quantile(steps, 1.01)));
@@ -58,6 +59,8 @@ TEST(Stats, WhatCannotBeKnownIsNaN) {
 TEST(Stats, BootstrapAsNumPy) {
   EXPECT_DOUBLE_EQ(median_ci95(steps).low, 0.501);
   EXPECT_DOUBLE_EQ(median_ci95(steps).high, 0.505);
+  EXPECT_NEAR(mean_ci95(steps).low, 0.5021538461538462, 1e-15);
+  EXPECT_NEAR(mean_ci95(steps).high, 0.5557711538461538, 1e-15);
   EXPECT_NEAR(median_standard_error(steps), 0.0012516421374342617, 1e-15);
   EXPECT_DOUBLE_EQ(median_ci95(std::vector<double>{7}).low, 7);
   EXPECT_DOUBLE_EQ(median_ci95(std::vector<double>{7}).high, 7);
