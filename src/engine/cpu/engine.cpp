@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "engine/check.hpp"
 #include "engine/cpu/isa.hpp"
 #include "engine/cpu/machine.hpp"
 #include "engine/cpu/onednn.hpp"
@@ -45,6 +46,7 @@ bool trains_in_bf16() {
 
 template <class Make>
 auto made(CpuEngine& engine, const OpDesc& desc, Make make) -> decltype(make()) {
+  check_descriptor(desc);
   try {
     if (!std::visit([&](const auto& d) { return engine.supports(d.dtype); }, desc)) {
       throw Error(ErrorKind::unavailable, "this precision cannot be trained on " + engine.info().device, describe(desc), "use fp32");

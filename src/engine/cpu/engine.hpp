@@ -1,9 +1,8 @@
 // The CPU engine: one process's cores. Convolutions and matrix products are oneDNN's, everything between them is ours.
 // The thread that opened it runs it: OpenMP's thread count belongs to that thread.
 #pragma once
-#include <atomic>
-
 #include "engine/engine.hpp"
+#include "engine/host_memory.hpp"
 
 namespace erg {
 
@@ -17,14 +16,15 @@ class CpuEngine final : public Engine {
 
   std::unique_ptr<Buffer> allocate(int64_t bytes, const std::string& purpose) override;
   int64_t storage_bytes(DType dtype, const Shape& shape, Layout layout) const override;
-  int64_t memory_in_use() const override { return in_use_; }
-  int64_t memory_peak() const override { return peak_; }
-  void reset_memory_peak() override { peak_ = in_use_.load(); }
+  int64_t memory_in_use() const override { return usage_->now; }
+  int64_t memory_peak() const override { return usage_->peak; }
+  void reset_memory_peak() override { usage_->peak = usage_->now.load(); }
 
   void write(const Tensor& to, const float* from) override;
   void write(const Tensor& to, const int32_t* from) override;
   void read(const Tensor& from, float* to) override;
   void fill_zero(const Tensor& t) override;
+  void add(const Tensor& to, const Tensor& what) override;
   void synchronize() override {}                  // every op returns when it is done
 
   std::unique_ptr<Op> conv_bn(const ConvBnDesc&) override;
@@ -38,9 +38,8 @@ class CpuEngine final : public Engine {
   std::unique_ptr<OptimizerOp> optimizer() override;
 
  private:
-  friend class CpuBuffer;
   int threads_ = 1;
-  std::atomic<int64_t> in_use_{0}, peak_{0};
+  std::shared_ptr<HostMemory::Usage> usage_ = std::make_shared<HostMemory::Usage>();   // shared with buffers, which may outlive us
 };
 
 }  // namespace erg

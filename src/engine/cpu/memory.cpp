@@ -2,10 +2,12 @@
 // hundreds of thousands of page faults and TLB misses that activations of hundreds of megabytes cost.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "engine/cpu/engine.hpp"
 #include "engine/cpu/machine.hpp"
 
@@ -23,11 +25,9 @@ void zero(void* data, int64_t bytes) {
   for (int64_t i = 0; i < chunks; ++i) std::memset(static_cast<char*>(data) + i * chunk, 0, size_t(std::min(chunk, bytes - i * chunk)));
 }
 
-}  // namespace
-
 class CpuBuffer final : public Buffer {
  public:
-  CpuBuffer(CpuEngine& engine, int64_t bytes, const std::string& purpose) : engine_(engine), bytes_(bytes) {
+  CpuBuffer(std::shared_ptr<HostMemory::Usage> usage, int64_t bytes, const std::string& purpose) : usage_(std::move(usage)), bytes_(bytes) {
     const int64_t alignment = bytes >= huge_page ? huge_page : line;
     const int64_t taken = round_up(std::max<int64_t>(bytes, 1), alignment);
     // Linux promises memory it does not have and kills us when it is touched; so look before.
@@ -36,12 +36,12 @@ class CpuBuffer final : public Buffer {
     if (data_ == nullptr) refuse(purpose);
     if (bytes >= huge_page) madvise(data_, size_t(taken), MADV_HUGEPAGE);   // a wish; small pages work too
     zero(data_, taken);
-    const int64_t now = engine_.in_use_ += bytes_;
-    if (now > engine_.peak_) engine_.peak_ = now;
+    const int64_t now = usage_->now += bytes_;
+    if (now > usage_->peak) usage_->peak = now;
   }
   ~CpuBuffer() override {
     std::free(data_);
-    engine_.in_use_ -= bytes_;
+    usage_->now -= bytes_;
   }
   CpuBuffer(const CpuBuffer&) = delete;
   CpuBuffer& operator=(const CpuBuffer&) = delete;
@@ -52,18 +52,21 @@ class CpuBuffer final : public Buffer {
  private:
   [[noreturn]] void refuse(const std::string& purpose) const {
     throw Error(ErrorKind::out_of_memory,
-                std::to_string(bytes_) + " bytes do not fit: " + std::to_string(available_memory()) + " are available, " +
-                    std::to_string(engine_.memory_in_use()) + " are in use by this engine",
-                purpose, "use a smaller micro_batch");
+                bytes_text(double(bytes_)) + " for " + purpose + " on top of " + bytes_text(double(usage_->now)) + " in use, where " +
+                    bytes_text(double(available_memory())) + " are available",
+                "engine cpu", "use a smaller micro-batch, a smaller network or recomputation");
   }
 
-  CpuEngine& engine_;
+  std::shared_ptr<HostMemory::Usage> usage_;
   int64_t bytes_ = 0;
   void* data_ = nullptr;
 };
 
+}  // namespace
+
 std::unique_ptr<Buffer> CpuEngine::allocate(int64_t bytes, const std::string& purpose) {
-  return std::make_unique<CpuBuffer>(*this, bytes, purpose);
+  if (bytes < 0) throw Error(ErrorKind::failed, "a buffer of negative size was asked for: " + purpose, "engine cpu");
+  return std::make_unique<CpuBuffer>(usage_, bytes, purpose);
 }
 
 void CpuEngine::fill_zero(const Tensor& t) { zero(t.data, t.bytes); }

@@ -9,6 +9,7 @@
 
 #include "core/dtype.hpp"
 #include "core/error.hpp"
+#include "engine/cpu/kernels/planes.hpp"
 
 namespace erg::onednn {
 
@@ -34,6 +35,12 @@ inline dnnl::memory::data_type type_of(DType t) {
     case DType::u8: return dnnl::memory::data_type::u8;
   }
   throw Error(ErrorKind::usage, "unknown dtype");
+}
+
+// An image tensor as layout.hpp lays it out.
+inline Desc image(const Planes& p, int64_t height, int64_t width) {
+  const Tag tag = p.block == 16 ? Tag::nChw16c : p.block == 8 ? Tag::nChw8c : Tag::nchw;
+  return {{p.images, p.channels, height, width}, type_of(p.dtype), tag};
 }
 
 // Attributes of every primitive here: scratch memory comes from the engine's, not from oneDNN.
@@ -87,5 +94,17 @@ class Call {
   std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };
+
+// From one layout and type to another: call({from, to}, scratch).
+inline Call reorder(const Desc& from, const Desc& to) {
+  const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, user_scratch());
+  return {pd, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
+}
+// The same, once, outside of steps.
+inline void convert(const Desc& from, const void* from_data, const Desc& to, void* to_data) {
+  Call call = reorder(from, to);
+  std::vector<char> scratch(size_t(call.scratch_bytes()));
+  call({from_data, to_data}, scratch.data());
+}
 
 }  // namespace erg::onednn
