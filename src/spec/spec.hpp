@@ -11,84 +11,93 @@
 namespace erg {
 
 enum class WorkloadKind { gpt, resnet50, external };
-enum class Precision { automatic, fp32, tf32, bf16, fp16 };   // automatic: bf16 where the device has it natively, else fp32
+enum class Precision { automatic, fp32, tf32, bf16, fp16 };  // automatic: bf16 where the device has it natively, else fp32
 enum class Positions { learned, rope };
 enum class Recompute { none, selective, full };
 
 const char* name_of(WorkloadKind);
 const char* name_of(Precision);
 const char* name_of(Positions);
+const char* name_of(Recompute);
 
 struct GptShape {
-  int64_t layers = 12, hidden = 768, heads = 12, ffn = 3072;   // ffn unset: 4 x hidden
-  int64_t vocabulary = 50257;                                  // as the tokenizer has it
-  int64_t padded_vocabulary = 50304;                           // next multiple of 128
+  int64_t layers = 12, hidden = 768, heads = 12, ffn = 3072;  // ffn unset: 4 x hidden
+  int64_t vocabulary = 50257;                                 // as the tokenizer has it
+  int64_t padded_vocabulary = 50304;                          // next multiple of 128
   int64_t sequence = 1024;
   Positions positions = Positions::learned;
+  bool operator==(const GptShape&) const = default;
 };
 
 struct ResNetShape {
-  int64_t image_size = 224, classes = 1000, width = 64;        // width: channels after the stem; tests use 16
+  int64_t image_size = 224, classes = 1000, width = 64;  // width: channels after the stem; tests use 16
   std::vector<int64_t> blocks = {3, 4, 6, 3};
+  bool operator==(const ResNetShape&) const = default;
 };
 
 struct OptimizerSpec {
   double learning_rate = 0, weight_decay = 0, momentum = 0.9, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double clip = 0;                   // largest gradient norm; 0: no clipping
+  double clip = 0;  // largest gradient norm; 0: no clipping
   double label_smoothing = 0;
   int64_t warmup_steps = 0, total_steps = 0;  // linear warm-up, then cosine to a tenth at total_steps (constant when 0)
+  bool operator==(const OptimizerSpec&) const = default;
 };
 
 struct WorkloadSpec {
   std::string preset;
   WorkloadKind kind = WorkloadKind::gpt;
   Precision precision = Precision::automatic;
-  DType gradients = DType::f32;      // of the flat gradient storage: "bf16" or "fp32"
-  int64_t global_batch = 1;          // sequences or images per optimizer step, over all devices
-  int64_t micro_batch = 0;           // 0: global batch / data-parallel size
-  std::string data = "synthetic";    // or a folder made by `ergometer data`
-  int64_t workers = 0;               // prefetch threads; 0: chosen
-  int64_t validation_steps = 4;      // micro-batches of held-back data after the window; 0: none
+  DType gradients = DType::f32;    // of the flat gradient storage: "bf16" or "fp32"
+  int64_t global_batch = 1;        // sequences or images per optimizer step, over all devices
+  int64_t micro_batch = 0;         // 0: global batch / data-parallel size
+  std::string data = "synthetic";  // or a folder made by `ergometer data`
+  int64_t workers = 0;             // prefetch threads; 0: chosen
+  int64_t validation_steps = 4;    // micro-batches of held-back data after the window; 0: none
   uint64_t seed = 1;
   GptShape gpt;
   ResNetShape resnet;
   OptimizerSpec optimizer;
+  bool operator==(const WorkloadSpec&) const = default;
 };
 
 struct LayoutSpec {
   int64_t tp = 1, pp = 1, zero = 0, interleave = 1;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::none;
+  bool operator==(const LayoutSpec&) const = default;
 };
 
 struct MeasureSpec {
   double max_time_s = 120;
-  std::optional<double> settle_max_s;    // unset: min(60, max_time_s / 2)
+  std::optional<double> settle_max_s;  // unset: min(60, max_time_s / 2)
   double warmup_min_s = 2, duration_s = 0;
-  double min_time_s = 10;                // shortest window
+  double min_time_s = 10;  // shortest window
   int64_t repeat = 1;
-  bool check = true;                     // the three steps against stored reference losses
+  bool check = true;  // the three steps against stored reference losses
   double settle_limit() const { return settle_max_s ? *settle_max_s : (max_time_s / 2 < 60 ? max_time_s / 2 : 60); }
+  bool operator==(const MeasureSpec&) const = default;
 };
 
 struct EnergySpec {
   std::vector<std::string> methods = {"auto"};
   double interval_ms = 50;
+  bool operator==(const EnergySpec&) const = default;
 };
 
 struct Spec {
   std::string name;
-  std::string device = "cpu";            // engine[:index]
+  std::string device = "cpu";  // engine[:index]
   int64_t devices = 1;
   WorkloadSpec workload;
   LayoutSpec layout;
   MeasureSpec measure;
   EnergySpec energy;
   std::vector<std::pair<std::string, std::string>> labels;
-  int64_t repeat_index = 0;              // which of measure.repeat this point is
+  int64_t repeat_index = 0;  // which of measure.repeat this point is; set by sweeps
+  bool operator==(const Spec&) const = default;
 };
 
-// One axis of a sweep: a dotted key ("workload.global_batch"; bare names as DESIGN §5 allows) and its values as TOML text.
+// One axis of a sweep: a dotted key ("workload.global_batch", or bare "global_batch") and its values as text.
 struct Axis {
   std::string key;
   std::vector<std::string> values;
@@ -102,23 +111,34 @@ struct SweepPoint {
 };
 
 struct SpecRequest {
-  std::string source;                        // a path, or a preset's name
-  std::vector<std::string> set;              // "workload.global_batch=64"
-  std::vector<std::string> axes;             // "global_batch=16,32-2048*2" ; also first-last+step
-  std::vector<std::string> labels;           // "k=v"
+  std::string source;               // a path, or a preset's name
+  std::vector<std::string> set;     // "workload.global_batch=64", or bare "global_batch=64"
+  std::vector<std::string> axes;    // "global_batch=16,32-2048*2" ; also first-last+step
+  std::vector<std::string> labels;  // "k=v"
 };
 
-// Reads one spec for `run`: axes are not allowed. Throws Error(usage) with file:line:column, the key and the nearest valid name.
+// Reads one spec for `run`, checked by validate() and validate_runnable(): axes are not allowed. Throws Error(usage) with file:line:column,
+// the key and the nearest valid name.
 Spec load_spec(const SpecRequest& request);
-// Reads a spec file for `sweep`: the cross product of its axes, for every [[sweep]] table if it has some, repeats interleaved over points.
+// Reads a spec file for `sweep`: the cross product of its axes, the last one fastest, for every [[sweep]] table if it has some;
+// repeats are interleaved over points. A [[sweep]] table overlays the tables above it, and flags overlay both; a later value
+// takes the place of an earlier axis of the same key. What validate() or validate_runnable() refuses is a skipped point.
 std::vector<SweepPoint> load_sweep(const SpecRequest& request);
 
 std::vector<std::string> preset_names();
 // Throws Error(usage) when values contradict each other: a batch that does not divide, heads that do not divide hidden, ...
+// Its where() is the key at fault.
 void validate(const Spec& spec);
+// Throws Error(usage) for what can be written in a spec and planned, but not yet run by this build.
+void validate_runnable(const Spec& spec);
 
-std::string to_toml(const Spec& spec);       // canonical text: every key, fixed order; load_spec of it gives the same Spec
-std::string to_json(const Spec& spec);       // the same as JSON, for the record
-std::string spec_hash(const Spec& spec);     // 16 hex digits of the canonical text without labels and repeat index
+// "global_batch=16,32-2048*2" -> its key and values; ranges are first-last*factor and first-last+step. Throws Error(usage).
+Axis parse_axis(const std::string& text);
+// Every key of a spec file as a Markdown table, from the table that parsing itself follows (spec/keys.cpp).
+std::string keys_markdown();
+
+std::string to_toml(const Spec& spec);    // canonical text: every key its workload uses, fixed order; load_spec of it gives the same Spec
+std::string to_json(const Spec& spec);    // the same as JSON, for the record
+std::string spec_hash(const Spec& spec);  // 16 hex digits of the canonical text without labels and repeat index
 
 }  // namespace erg

@@ -1,0 +1,92 @@
+// The grammar of --axis: KEY=ITEM,ITEM,… where an item is a value or a range first-last*factor or first-last+step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <regex>
+
+#include "core/error.hpp"
+#include "spec/spec.hpp"
+
+namespace erg {
+namespace {
+
+constexpr size_t most_values = 10'000;
+
+// At commas that stand outside quotes and brackets.
+std::vector<std::string> split_items(const std::string& text) {
+  std::vector<std::string> items(1);
+  int depth = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote)
+      quote = c == quote ? 0 : quote;
+    else if (c == '"' || c == '\'')
+      quote = c;
+    else if (c == '[' || c == '{')
+      ++depth;
+    else if (c == ']' || c == '}')
+      --depth;
+    if (c == ',' && depth == 0 && !quote)
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
+  for (std::string& item : items) {
+    item.erase(0, item.find_first_not_of(" \t"));
+    item.erase(item.find_last_not_of(" \t") + 1);
+  }
+  return items;
+}
+
+int64_t to_integer(const std::string& digits, const std::string& where) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{}) throw Error(ErrorKind::usage, fmt::format("{} does not fit into 64 bits", digits), where);
+  return value;
+}
+
+// "32-2048*2" -> 32, 64, … 2048; values beyond the last are left out.
+void add_range(const std::smatch& range, const std::string& where, std::vector<std::string>& values) {
+  const int64_t first = to_integer(range[1], where), last = to_integer(range[2], where);
+  const bool multiply = range[3] == "*";
+  if (!range[3].matched)
+    throw Error(ErrorKind::usage, fmt::format("range {} has no step", range[0].str()), where,
+                fmt::format("write {}+1 or {}*2", range[0].str(), range[0].str()));
+  const int64_t step = to_integer(range[4], where);
+  if (first > last || step < (multiply ? 2 : 1) || (multiply && first == 0))
+    throw Error(ErrorKind::usage, fmt::format("range {} never ends", range[0].str()), where, "ranges go up: 16-128*2 or 1-9+2");
+  for (int64_t value = first;;) {
+    if (values.size() >= most_values) throw Error(ErrorKind::usage, fmt::format("more than {} values", most_values), where);
+    values.push_back(std::to_string(value));
+    if (multiply ? value > last / step : value > last - step) return;
+    value = multiply ? value * step : value + step;
+  }
+}
+
+}  // namespace
+
+Axis parse_axis(const std::string& text) {
+  static const std::regex range(R"((\d+)\s*-\s*(\d+)(?:\s*([*+])\s*(\d+))?)");
+  const std::string where = text.size() < 80 ? "axis " + text : "axis " + text.substr(0, 77) + "...";
+  const size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0)
+    throw Error(ErrorKind::usage, "there is no key=values", where, "write --axis global_batch=16,32-2048*2");
+  Axis axis{text.substr(0, equals), {}};
+  for (const std::string& item : split_items(text.substr(equals + 1))) {
+    std::smatch match;
+    if (item.empty()) throw Error(ErrorKind::usage, "there is an empty value", where, "separate values by single commas");
+    if (item.size() < 100 && std::regex_match(item, match, range))
+      add_range(match, where, axis.values);  // std::regex recurses per character
+    else
+      axis.values.push_back(item);
+  }
+  // A value that a list and a range both name is one point.
+  std::vector<std::string> once;
+  for (const std::string& v : axis.values)
+    if (std::find(once.begin(), once.end(), v) == once.end()) once.push_back(v);
+  axis.values = std::move(once);
+  return axis;
+}
+
+}  // namespace erg

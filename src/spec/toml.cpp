@@ -1,0 +1,139 @@
+// The only file that includes toml++, and the writing of values.
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include "spec/toml.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace erg {
+namespace {
+
+Place place_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
+
+TomlValue convert(const toml::node& node) {
+  TomlValue value;
+  value.place = place_of(node.source());
+  if (const auto* table = node.as_table()) {
+    TomlTable entries;
+    for (const auto& [key, child] : *table) entries.push_back({std::string(key.str()), place_of(key.source()), convert(child)});
+    // toml++ sorts by name; people and sweeps mean the order they wrote.
+    std::stable_sort(entries.begin(), entries.end(), [](const TomlEntry& a, const TomlEntry& b) {
+      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+    });
+    value.data = std::move(entries);
+  } else if (const auto* array = node.as_array()) {
+    TomlArray elements;
+    for (const toml::node& child : *array) elements.push_back(convert(child));
+    value.data = std::move(elements);
+  } else if (const auto* text = node.as_string()) {
+    value.data = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.data = integer->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    value.data = real->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    value.data = boolean->get();
+  }
+  return value;
+}
+
+// toml++ limits the nesting of values but not of dotted keys: "a.a.a.…" a million deep would overflow the stack when freed.
+void refuse_deep_keys(std::string_view text, const std::string& source) {
+  constexpr int most_dots = 100;
+  uint32_t line = 1;
+  int dots = 0;
+  bool comment = false;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+      comment = false;
+    } else if (c == '#' && dots == 0) {
+      comment = true;
+    } else if (c == '.' && !comment && ++dots > most_dots) {
+      throw Error(ErrorKind::usage, fmt::format("more than {} dots in one line", most_dots), place_text(source, {line, 1}),
+                  "keys are at most two names deep; break long lists of numbers into lines");
+    }
+  }
+}
+
+// A TOML basic string. Escapes what must not stand in one; everything else is kept as it is.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out.append(1, '\\').append(1, c);
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04X}", int(c));
+    else
+      out += c;
+  }
+  return out.append(1, '"');
+}
+
+std::string joined(const TomlArray& array) {
+  std::string out;
+  for (const TomlValue& element : array) out.append(out.empty() ? "" : ", ").append(toml_text(element));
+  return out;
+}
+
+}  // namespace
+
+TomlTable parse_toml(std::string_view text, const std::string& source) {
+  refuse_deep_keys(text, source);
+  try {
+    const toml::table document = toml::parse(text);
+    return std::get<TomlTable>(convert(document).data);
+  } catch (const toml::parse_error& e) {
+    throw Error(ErrorKind::usage, std::string(e.description()), place_text(source, place_of(e.source())));
+  }
+}
+
+TomlValue parse_toml_value(const std::string& text, const std::string& source) {
+  const auto parse = [&](const std::string& value) {
+    const TomlTable table = parse_toml("x = " + value, source);
+    if (table.size() != 1) throw Error(ErrorKind::usage, "not one value", source);  // a line break and more keys
+    TomlValue only = table[0].value;
+    only.place = {};
+    return only;
+  };
+  try {
+    return parse(text);
+  } catch (const Error& e) {
+    if (!text.empty() && std::string_view("[{\"'").find(text[0]) != std::string_view::npos)
+      throw Error(ErrorKind::usage, e.message(), source);
+  }
+  try {
+    return parse(quoted(text));
+  } catch (const Error& e) {
+    throw Error(ErrorKind::usage, e.message(), source);  // invalid UTF-8
+  }
+}
+
+std::string toml_text(const TomlValue& value) {
+  if (const auto* boolean = value.as<bool>()) return *boolean ? "true" : "false";
+  if (const auto* integer = value.as<int64_t>()) return fmt::format("{}", *integer);
+  if (const auto* text = value.as<std::string>()) return quoted(*text);
+  if (const auto* array = value.as<TomlArray>()) return fmt::format("[{}]", joined(*array));
+  if (const auto* real = value.as<double>()) {
+    const std::string digits = fmt::format("{}", *real);
+    return digits.find_first_not_of("-0123456789") == digits.npos ? digits + ".0" : digits;  // "120" would read back as an integer
+  }
+  if (const auto* table = value.as<TomlTable>()) {
+    std::string out;
+    for (const TomlEntry& e : *table) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", quoted(e.key), toml_text(e.value));
+    return fmt::format("{{{}}}", out);
+  }
+  return "a date or time";
+}
+
+std::string place_text(const std::string& source, Place place) {
+  return place.line == 0 ? source : fmt::format("{}:{}:{}", source, place.line, place.column);
+}
+
+}  // namespace erg
