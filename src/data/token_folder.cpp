@@ -139,10 +139,9 @@ TokenFolder make_token_folder(const TokensRequest& request, const std::function<
     say("encoding " + source.path);
     encode(read_text(source.path), tokenizer, request.validation, splits);
   }
-  for (TokenWriter& split : splits) {
-    if (split.count() == 0) throw Error(ErrorKind::usage, "the text is too short to hold a part of it back", request.inputs[0], "give more text");
-    split.finish();
-  }
+  if (splits[0].count() == 0 || splits[1].count() == 0)
+    throw Error(ErrorKind::usage, "the text is too short to hold a part of it back", request.inputs[0], "give more text");
+  for (TokenWriter& split : splits) split.finish();
   const TokenFolder made{tokenizer.vocabulary(), splits[0].count(), splits[1].count()};
   write_file_atomically(folder / "tokenizer.model", model);
   const Json data{{"vocabulary", made.vocabulary},

@@ -14,9 +14,9 @@ namespace {
 
 void require(const sentencepiece::util::Status& status, const std::string& fix) {
   if (status.ok()) return;
-  std::string message = status.message();  // "./src/FILE.cc(LINE) [CONDITION] what a person can use"
+  std::string message = status.message();  // "./src/FILE.cc(LINE) [CONDITION] what a person can use", which may be nothing
   if (const size_t end = message.find("] "); end != message.npos && end + 2 < message.size()) message.erase(0, end + 2);
-  throw Error(ErrorKind::usage, message, "tokenizer", fix);
+  throw Error(ErrorKind::usage, "SentencePiece says: " + message, "tokenizer", fix);
 }
 
 class Sentences : public sentencepiece::SentenceIterator {
@@ -65,8 +65,7 @@ TokenizerParameters tokenizer_parameters(int64_t vocabulary) {
           {"normalization_rule_name", "identity"},
           {"remove_extra_whitespaces", "false"},
           {"add_dummy_prefix", "false"},
-          {"allow_whitespace_only_pieces", "true"},
-          {"num_threads", "2"}};
+          {"allow_whitespace_only_pieces", "true"}};
 }
 
 std::string train_tokenizer(const TokenizerParameters& parameters, const std::function<std::optional<std::string>()>& next) {
