@@ -46,7 +46,9 @@ struct CheckResult {
   std::string detail;
 };
 CheckResult check_workload(const Spec& spec, DType dtype, Engine& engine);
-// The architecture key under which reference losses are stored: "gpt-L12-h768-a12-f3072-V50304-learned", "resnet-3.4.6.3-w64-i224-c1000".
+// The key under which reference losses are stored: the architecture and what else decides the small batch's loss, which are the
+// vocabulary that tokens are drawn from and min(64, sequence).
+// "gpt-L12-h768-a12-f3072-v50257-V50304-learned-s64", "resnet-3.4.6.3-w64-i224-c1000"
 std::string reference_key(const Spec& spec);
 
 }  // namespace erg
