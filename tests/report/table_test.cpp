@@ -1,0 +1,105 @@
+// The printed output, held against files in tests/golden. ERGOMETER_UPDATE_GOLDEN=1 writes them anew; read the difference before committing.
+#include "report/table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "../store/sample_records.hpp"
+
+namespace erg {
+namespace {
+
+using test::gpt_record;
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(ERG_SOURCE_DIR) + "/tests/golden/" + name;
+  if (std::getenv("ERGOMETER_UPDATE_GOLDEN")) std::ofstream(path) << text;
+  std::ifstream in(path);
+  ASSERT_TRUE(in) << path;
+  std::ostringstream golden;
+  golden << in.rdbuf();
+  EXPECT_EQ(text, golden.str());
+}
+
+Record without_result(const std::string& id, int batch, Status status, const std::string& reason) {
+  Record r = gpt_record(id, batch, 1);
+  r.status = status;
+  r.status_reason = reason;
+  r.metrics.clear();
+  r.plan = nullptr;
+  r.environment = nullptr;
+  return r;
+}
+
+Record resnet_record(const std::string& id, int batch, double images_per_s) {
+  Record r = gpt_record(id, batch, 1);
+  r.spec["workload"] = {{"preset", "resnet50"}, {"kind", "resnet50"}, {"precision", "auto"}, {"global_batch", batch}, {"image_size", 224}};
+  r.plan["flops_convention"] = "conv+fc, no first input gradient";
+  r.metrics.erase("tokens_per_s");
+  r.metrics["images_per_s"] = measured("images_per_s", images_per_s);
+  r.metrics["images_per_s"].ci95 = {images_per_s * 0.98, images_per_s * 1.01};
+  r.metrics["step_time_s"] = measured("step_time_s", batch / images_per_s);
+  r.metrics["mfu"] = measured("mfu", 0.4567);
+  r.metrics["top1_validation"] = measured("top1_validation", 0.125);
+  return r;
+}
+
+TEST(ResultsTable, GroupsByWorkloadAndPrecision) {
+  std::vector<Record> records = {gpt_record("a", 1, 105.25), gpt_record("b", 2, 208.5), resnet_record("c", 4, 8.123), resnet_record("d", 16, 9.5)};
+  records[1].flags = {{"not_settled", "x"}, {"busy_host", "y"}};
+  expect_golden("table_groups.txt", results_table(records));
+}
+
+TEST(ResultsTable, SaysWhatDidNotRunAndWhy) {
+  std::vector<Record> records = {gpt_record("a", 1, 105.25), without_result("b", 3, Status::skipped, "global batch 3 is no multiple of micro-batch 2"),
+                                 without_result("c", 512, Status::oom, "the arena needs 92 GB"), gpt_record("d", 4, 1)};
+  records[3].status = Status::invalid;
+  records[3].status_reason = "the loss rises";
+  for (const char* name : {"tokens_per_s", "step_time_s", "model_tflops_per_device", "mfu"}) records[3].metrics[name] = unavailable(name, "withheld: the loss rises");
+  expect_golden("table_failures.txt", results_table(records));
+}
+
+TEST(ResultsTable, RepeatsStandTogetherAndOtherAxesHaveColumns) {
+  std::vector<Record> records;
+  for (int repeat : {0, 1})
+    for (int sequence : {128, 256}) {
+      Record r = gpt_record(std::to_string(records.size()), 2, 100 + sequence + repeat);
+      r.spec["workload"]["sequence"] = sequence;
+      r.spec["repeat_index"] = repeat;
+      r.spec_hash = std::to_string(sequence);
+      r.coordinates = {{"workload.sequence", std::to_string(sequence)}, {"workload.global_batch", "2"}};
+      records.push_back(r);
+    }
+  expect_golden("table_axes.txt", results_table(records));
+}
+
+TEST(ResultsTable, NothingIsNothing) { EXPECT_EQ(results_table({}), ""); }
+
+TEST(ShowRecord, TellsEverything) {
+  Record r = gpt_record("20261130T100000.000Z-host-0a1b2c", 4, 1234.5);
+  r.sweep_id = "20261130T095900.000Z-host-ffffff";
+  r.coordinates = {{"workload.global_batch", "4"}};
+  r.plan["accumulation"] = 1;
+  r.plan["flops_per_step"] = 8.2e11;
+  r.spec["workload"]["data"] = "ergometer-data/text";
+  r.phases["warmup_steps"] = 5;
+  r.flags = {{"busy_host", "other processes used 12 % of this run's 2 CPUs"}};
+  r.check["reference"] = {10.9, 10.8, 10.7};
+  r.environment["host"] = {{"name", "node1"}, {"distribution", "Debian GNU/Linux 12"}, {"kernel", "Linux 6.1 x86_64"}, {"virtual_machine", "no"}};
+  r.environment["cpu"] = {{"model", "AMD EPYC 9R14"}, {"sockets", 1}, {"cores", 96}, {"threads", 192}, {"governor", "performance"}};
+  r.environment["memory"] = {{"total_bytes", 405e9}};
+  r.environment["binary"] = {{"version", "0.1.0"}, {"git_revision", "0123456789abcdef0123456789abcdef01234567"}, {"git_dirty", "true"}, {"build_type", "Release"}, {"compiler", "GNU 12.2.0"}};
+  expect_golden("show.txt", show_record(r));
+}
+
+TEST(ShowRecord, AFailedChildShowsItsLastWords) {
+  Record r = without_result("a", 1, Status::failed, "the run was ended by signal 11 (Segmentation fault)");
+  r.tail = "about to fall over";
+  EXPECT_THAT(show_record(r), testing::AllOf(testing::HasSubstr("FAILED: the run was ended by signal 11"), testing::HasSubstr("about to fall over")));
+}
+
+}  // namespace
+}  // namespace erg
