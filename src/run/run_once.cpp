@@ -1,0 +1,222 @@
+// One run from spec to record (DESIGN §1): plan, engine, check, workload, window, validation, verdict.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <new>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/interrupt.hpp"
+#include "run/build_info.hpp"
+#include "run/host_facts.hpp"
+#include "run/host_use.hpp"
+#include "run/measure.hpp"
+#include "run/results.hpp"
+#include "run/verdict.hpp"
+#include "store/plan_json.hpp"
+#include "store/process_id.hpp"
+#include "store/store.hpp"
+
+namespace erg {
+namespace {
+
+constexpr double resident_interval_s = 0.1;
+
+// Seconds since it was made or last asked.
+class Stopwatch {
+ public:
+  double lap() {
+    const double now = steady_clock().now();
+    return now - std::exchange(last_, now);
+  }
+
+ private:
+  double last_ = steady_clock().now();
+};
+
+// Mean resident set, read at most ten times a second from inside the loop's progress calls.
+class ResidentMean {
+ public:
+  void sample() {
+    const double now = steady_clock().now();
+    if (now - last_ < resident_interval_s) return;
+    last_ = now;
+    sum_ += double(resident_bytes());
+    ++count_;
+  }
+  double value() const { return count_ ? sum_ / double(count_) : 0; }
+
+ private:
+  double last_ = -1, sum_ = 0;
+  int64_t count_ = 0;
+};
+
+Record begin_record(const Spec& spec, const Store& store, const RunOptions& options) {
+  Record r;
+  r.id = options.id.empty() ? store.new_id() : options.id;
+  r.started = iso8601(steady_clock().wall());
+  r.spec = Json::parse(to_json(spec));
+  r.spec_hash = spec_hash(spec);
+  r.sweep_id = options.sweep_id;
+  r.coordinates = options.coordinates;
+  r.environment = capture_environment();
+  r.energy = {{"domains", Json::array()}, {"not_included", Json::array()}};
+  r.phases = Json::object();
+  r.repro = repro_line(spec);
+  r.process = this_process();
+  return r;
+}
+
+Json engine_json(const EngineInfo& e) {
+  return {{"name", e.name}, {"device", e.device}, {"library", e.library}, {"isa", e.isa}, {"native_bf16", e.native_bf16}, {"threads", e.threads}};
+}
+
+std::vector<Flag> machine_flags() {
+  std::vector<Flag> flags;
+  if (build_info().debug) flags.push_back({"debug_build", fmt::format("built as {} {}", build_info().build_type, build_info().sanitizers)});
+  if (const std::string g = governor(); g != "unavailable" && g != "performance") flags.push_back({"governor", "the CPU frequency governor is " + g});
+  return flags;
+}
+
+double softmax_classes(const WorkloadSpec& w) { return double(w.kind == WorkloadKind::gpt ? w.gpt.vocabulary : w.resnet.classes); }
+
+CheckResult check_phase(const Spec& spec, const Plan& plan, Engine& engine) {
+  if (spec.measure.check) return check_workload(spec, plan.dtype, engine);
+  CheckResult skipped;
+  skipped.detail = "the check was switched off (measure.check = false)";
+  return skipped;
+}
+
+void add_flags(std::vector<Flag>& to, const std::vector<Flag>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+class Run {
+ public:
+  Run(const Spec& spec, const RunOptions& options, Record& record) : spec_(spec), options_(options), record_(record) {}
+
+  void operator()() {
+    report("init");
+    const auto engine = open_engine(spec_.device);
+    const EngineInfo info = engine->info();
+    record_.environment["engine"] = engine_json(info);
+    const Plan plan = make_plan(spec_, info.native_bf16, info.device);
+    record_.plan = plan_json(plan);
+    measured_.no_energy = open_meters(spec_.energy.methods).unavailable;
+    record_.energy["not_included"] = measured_.no_energy;
+    measured_.threads = info.threads;
+    phase("init_s");
+
+    report("check");
+    const CheckResult check = check_phase(spec_, plan, *engine);
+    record_.check = check_json(check);
+    phase("check_s");
+
+    // Everything is made anew, and its peaks are the run's own.
+    report("init");
+    engine->reset_memory_peak();
+    reset_peak_resident();
+    const auto workload = make_workload(spec_, plan, *engine);
+    workload->prepare();
+    measured_.sample_unit = workload->sample_unit();
+    phase("init_s");
+
+    measure(*workload, *engine);
+    validate(*workload);
+    conclude(plan, check);
+  }
+
+ private:
+  void measure(Workload& workload, Engine& engine) {
+    ResidentMean resident;
+    const Progress progress = [&](const std::string& phase, double fraction, const std::string& detail) {
+      if (phase == "measure") resident.sample();
+      if (options_.progress) options_.progress(phase, fraction, detail);
+    };
+    const WindowEdges edges = {[&] { measured_.begin = sample_host(steady_clock()); }, [&] { measured_.end = sample_host(steady_clock()); }};
+    measured_.window = measure_window(workload, engine, spec_.measure, steady_clock(), progress, edges);
+    measured_.mean_resident_bytes = resident.value();
+    measured_.peak_arena_bytes = engine.memory_peak();
+    measured_.peak_resident_bytes = peak_resident_bytes();
+    watch_.lap();
+  }
+
+  void validate(Workload& workload) {
+    const int64_t steps = spec_.workload.validation_steps;
+    if (steps == 0) measured_.no_validation = "not asked for (workload.validation_steps = 0)";
+    else if (measured_.window.stopped_by == "interrupted") measured_.no_validation = "the run was interrupted";
+    else if (measured_.window.stopped_by == "loss_not_finite") measured_.no_validation = "the training loss is not finite";
+    else {
+      report("validate");
+      measured_.validation = workload.validate(steps);
+      phase("validation_s");
+    }
+  }
+
+  void conclude(const Plan& plan, const CheckResult& check) {
+    const Window& w = measured_.window;
+    for (const auto& [name, value] : {std::pair{"warmup_s", w.warmup_s}, {"settle_s", w.settle_s}, {"measure_s", w.measure_s}}) record_.phases[name] = value;
+    record_.phases["warmup_steps"] = w.warmup_steps;
+    record_.phases["settle_steps"] = w.settle_steps;
+    record_.phases["measure_steps"] = w.step_times.size();
+    record_.phases["stopped_by"] = w.stopped_by;
+    record_.step_times = w.step_times;
+    record_.losses = w.losses;
+    record_.metrics = run_metrics(spec_, plan, measured_);
+
+    Verdict losses = judge_losses(w.all_losses, softmax_classes(spec_.workload)), checked = judge_check(check);
+    if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty()) losses.invalid = "the validation loss is not finite";
+    const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;
+    for (const auto& flags : {w.flags, window_flags(w), host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
+      add_flags(record_.flags, flags);
+    if (!invalid.empty()) withhold_speed(record_.metrics, invalid);
+
+    record_.status = w.stopped_by == "interrupted" ? Status::interrupted : invalid.empty() ? Status::passed : Status::invalid;
+    record_.status_reason = record_.status == Status::interrupted ? "interrupted by a signal" : invalid;
+  }
+
+  void phase(const char* name) { record_.phases[name] = record_.phases.value(name, 0.0) + watch_.lap(); }
+  void report(const char* phase) {
+    if (options_.progress) options_.progress(phase, 0, "");
+  }
+
+  const Spec& spec_;
+  const RunOptions& options_;
+  Record& record_;
+  Stopwatch watch_;
+  Measurements measured_;
+};
+
+void fail(Record& record, Status status, const std::string& reason, const std::string& kind) {
+  record.status = status;
+  record.status_reason = reason;
+  record.error_kind = kind;
+}
+
+const char* kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage: return "usage";
+    case ErrorKind::failed: return "failed";
+    case ErrorKind::unavailable: return "unavailable";
+    case ErrorKind::out_of_memory: return "out_of_memory";
+  }
+  return "failed";
+}
+
+}  // namespace
+
+Record run_once(const Spec& spec, Store& store, const RunOptions& options) {
+  Record record = begin_record(spec, store, options);
+  store.save(record);
+  try {
+    Run(spec, options, record)();
+  } catch (const Error& e) {
+    fail(record, e.kind() == ErrorKind::out_of_memory ? Status::oom : Status::failed, e.what(), kind_name(e.kind()));
+  } catch (const std::bad_alloc&) {
+    fail(record, Status::oom, "the host ran out of memory", kind_name(ErrorKind::out_of_memory));
+  } catch (const std::exception& e) {
+    fail(record, Status::failed, e.what(), kind_name(ErrorKind::failed));
+  }
+  store.save(record);
+  return record;
+}
+
+}  // namespace erg
