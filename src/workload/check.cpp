@@ -1,5 +1,7 @@
 // The check phase (METHOD §1): three steps on a small fixed batch, held against PyTorch's losses from the same weights and data.
 // docs/reference.md is the contract both sides follow.
+#include "workload/check.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,15 +9,13 @@
 #include <cmath>
 #include <string_view>
 
-#include "workload/check.hpp"
-
 namespace erg {
 namespace {
 
 struct Reference {
   std::string_view key, precision;
-  double losses[3];              // of steps 1, 2 and 3
-  double tolerance;              // relative
+  double losses[3];  // of steps 1, 2 and 3
+  double tolerance;  // relative
 };
 
 constexpr Reference references[] = {
@@ -24,7 +24,7 @@ constexpr Reference references[] = {
 
 constexpr uint64_t reference_seed = 1;
 constexpr int64_t longest_sequence = 64;
-constexpr double first_loss_tolerance = 0.1;                     // of ln(classes): small initial weights leave every class about as likely
+constexpr double first_loss_tolerance = 0.1;  // of ln(classes): small initial weights leave every class about as likely
 
 // The architecture of the spec, trained on the small batch with the optimizer of the references.
 Spec small_spec(const Spec& spec, DType dtype) {
@@ -85,7 +85,8 @@ CheckResult judge_losses(const Spec& spec, DType dtype, std::vector<double> loss
   const double expected = std::log(double(class_count(spec.workload)));
   if (!(std::abs(result.losses[0] - expected) <= first_loss_tolerance * expected)) {  // also when it is not a number
     result.verdict = CheckResult::Verdict::failed;
-    result.detail = fmt::format("the first loss is {:.4f}, far from ln {} = {:.4f}", result.losses[0], class_count(spec.workload), expected);
+    result.detail =
+        fmt::format("the first loss is {:.4f}, far from ln {} = {:.4f}", result.losses[0], class_count(spec.workload), expected);
     return result;
   }
   const std::string key = reference_key(spec);
@@ -100,7 +101,7 @@ CheckResult judge_losses(const Spec& spec, DType dtype, std::vector<double> loss
   bool within = true;
   for (size_t step = 0; step < 3; ++step) {
     const double relative = std::abs(result.losses[step] / result.reference[step] - 1);
-    within = within && relative <= result.tolerance;             // false for what is not a number
+    within = within && relative <= result.tolerance;  // false for what is not a number
     result.worst_relative = std::max(result.worst_relative, relative);
   }
   result.verdict = within ? CheckResult::Verdict::passed : CheckResult::Verdict::failed;

@@ -15,17 +15,17 @@ class Gpt final : public Training {
  protected:
   void wire() override {
     allocate_shared();
-    embedding();                                   // the residual stream: [rows, hidden]
+    embedding();  // the residual stream: [rows, hidden]
     for (int64_t layer = 0; layer < shape_.layers; ++layer) {
-      Variable y = norm();                         // ln1
-      y = linear(y, *wide_);                       // qkv: [rows, 3 hidden]
-      y = attention(y);                            // [rows, hidden]
-      linear_to_stream(y);                         // proj
-      y = norm();                                  // ln2
-      y = linear(y, *wide_);                       // up, GELU: [rows, ffn]
-      linear_to_stream(y);                         // down
+      Variable y = norm();    // ln1
+      y = linear(y, *wide_);  // qkv: [rows, 3 hidden]
+      y = attention(y);       // [rows, hidden]
+      linear_to_stream(y);    // proj
+      y = norm();             // ln2
+      y = linear(y, *wide_);  // up, GELU: [rows, ffn]
+      linear_to_stream(y);    // down
     }
-    head(norm(true));                              // ln_f; logits, softmax, cross-entropy
+    head(norm(true));  // ln_f; logits, softmax, cross-entropy
   }
 
   void load(const HostBatch& batch) override {
@@ -50,7 +50,7 @@ class Gpt final : public Training {
     const Shape stream{rows_, shape_.hidden};
     branch_ = {allocate(plan_.dtype, stream, Layout::plain, "residual branch"),
                allocate(plan_.dtype, stream, Layout::plain, "gradients in flight")};
-    stream_ = branch_;                             // the gradient of a sum is that of both its terms
+    stream_ = branch_;  // the gradient of a sum is that of both its terms
   }
 
   Variable variable(const Shape& shape, Buffer& gradient) {

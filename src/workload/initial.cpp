@@ -12,7 +12,7 @@ namespace {
 
 // On all threads: the largest models have hundreds of millions of values.
 void fill_centered(std::vector<float>& values, uint64_t seed, uint64_t stream, double std) {
-  constexpr size_t chunk = 1 << 20;                              // fewer values are not worth a thread
+  constexpr size_t chunk = 1 << 20;  // fewer values are not worth a thread
   const size_t threads = std::clamp<size_t>(values.size() / chunk, 1, std::max(1u, std::thread::hardware_concurrency()));
   const auto fill = [&](size_t part) {
     const size_t end = values.size() * (part + 1) / threads;
@@ -29,8 +29,8 @@ InitialValues initial_values(const Parameter& parameter, const WorkloadSpec& wor
   const std::string_view name = parameter.name;
   const Shape& shape = parameter.spec.shape;
   if (name.ends_with("gamma")) return {0, 1};
-  if (shape.size() == 1) return {0, 0};                          // betas and biases
-  if (shape.size() == 4) {                                       // He et al. 2015 (arXiv 1502.01852), equation 14, fan-out
+  if (shape.size() == 1) return {0, 0};  // betas and biases
+  if (shape.size() == 4) {               // He et al. 2015 (arXiv 1502.01852), equation 14, fan-out
     return {std::sqrt(2.0 / double(shape[0] * shape[2] * shape[3])), 0};
   }
   if (workload.kind == WorkloadKind::resnet50) return {0.01, 0};

@@ -6,7 +6,9 @@
 namespace erg {
 
 // Standard deviation and mean of a tensor's initial values: weights are spread around 0, gammas are 1, biases and betas 0.
-struct InitialValues { double std = 0, mean = 0; };
+struct InitialValues {
+  double std = 0, mean = 0;
+};
 InitialValues initial_values(const Parameter& parameter, const WorkloadSpec& workload);
 
 // Fills the whole store; the stream of a tensor is its number in network order.

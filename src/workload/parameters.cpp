@@ -40,7 +40,7 @@ size_t ParameterStore::find(const std::string& name) const {
 }
 
 void ParameterStore::lay_out() {
-  for (const bool decay : {true, false}) {                       // decayed first, so that weight decay is a prefix
+  for (const bool decay : {true, false}) {  // decayed first, so that weight decay is a prefix
     for (Parameter& p : parameters_) {
       if (p.spec.decay != decay) continue;
       p.offset = flat_.elements;

@@ -13,9 +13,9 @@ namespace erg {
 
 // One tensor in the flat storage.
 struct Parameter {
-  std::string name;              // "h.0.qkv.weight"
+  std::string name;  // "h.0.qkv.weight"
   ParameterSpec spec;
-  int64_t offset = 0;            // its first element in the flat storage
+  int64_t offset = 0;  // its first element in the flat storage
 };
 
 class ParameterStore {
@@ -31,17 +31,17 @@ class ParameterStore {
   // Fills every tensor: fill(number, parameter, logical) writes row-major fp32 values of parameter.spec.shape.
   using Fill = std::function<void(size_t number, const Parameter& parameter, std::vector<float>& logical)>;
   void import_all(const Fill& fill);
-  std::vector<float> gradient(size_t number) const;              // logical row-major values: copies to the host
-  void weights_changed();                                        // after every optimizer step
+  std::vector<float> gradient(size_t number) const;  // logical row-major values: copies to the host
+  void weights_changed();                            // after every optimizer step
 
-  const std::vector<Parameter>& parameters() const { return parameters_; }   // tied ones once
+  const std::vector<Parameter>& parameters() const { return parameters_; }  // tied ones once
   const FlatStorage& flat() const { return flat_; }
 
  private:
   using AnyOp = std::variant<Op*, ClassifierOp*>;
   struct Owner {
     AnyOp op;
-    std::vector<size_t> numbers;                                 // of its tensors, in the op's order
+    std::vector<size_t> numbers;  // of its tensors, in the op's order
   };
   void add_owner(const std::string& name, AnyOp op, const std::string& tied_to);
   size_t find(const std::string& name) const;
@@ -49,7 +49,7 @@ class ParameterStore {
   void bind();
 
   std::vector<Parameter> parameters_;
-  std::vector<std::pair<size_t, size_t>> homes_;                 // per parameter: its owner, and its index there
+  std::vector<std::pair<size_t, size_t>> homes_;  // per parameter: its owner, and its index there
   std::vector<Owner> owners_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   FlatStorage flat_;

@@ -19,13 +19,13 @@ class ResNet final : public Training {
  protected:
   void wire() override {
     allocate_shared();
-    Variable x = images();                                                     // [n, 3, 224, 224]
-    x = apply(&Engine::conv_bn, x);                                            // 7x7/2: [n, 64, 112, 112]
-    x = apply(&Engine::max_pool, x);                                           // 3x3/2: [n, 64, 56, 56]
+    Variable x = images();            // [n, 3, 224, 224]
+    x = apply(&Engine::conv_bn, x);   // 7x7/2: [n, 64, 112, 112]
+    x = apply(&Engine::max_pool, x);  // 3x3/2: [n, 64, 56, 56]
     for (const int64_t blocks : shape_.blocks) {
-      for (int64_t block = 0; block < blocks; ++block) x = apply(&Engine::bottleneck, x);   // to [n, 2048, 7, 7]
+      for (int64_t block = 0; block < blocks; ++block) x = apply(&Engine::bottleneck, x);  // to [n, 2048, 7, 7]
     }
-    x = apply(&Engine::global_avg_pool, x);                                    // [n, 2048]
+    x = apply(&Engine::global_avg_pool, x);  // [n, 2048]
     head(x);
   }
 
@@ -45,9 +45,11 @@ class ResNet final : public Training {
   void allocate_shared() {
     int64_t largest = 0;
     for (const NamedOp& op : plan_.network.ops) {
-      std::visit([&](const auto& d) {
-        if constexpr (requires { output_shape(d); }) largest = std::max(largest, bytes(output_shape(d)));
-      }, op.desc);
+      std::visit(
+          [&](const auto& d) {
+            if constexpr (requires { output_shape(d); }) largest = std::max(largest, bytes(output_shape(d)));
+          },
+          op.desc);
     }
     for (Buffer*& gradient : gradients_) gradient = &allocate(largest, "gradients in flight");
   }
@@ -60,7 +62,8 @@ class ResNet final : public Training {
     return {images_, {}};
   }
 
-  template <class Desc> Variable apply(std::unique_ptr<Op> (Engine::*make)(const Desc&), const Variable& x) {
+  template <class Desc>
+  Variable apply(std::unique_ptr<Op> (Engine::*make)(const Desc&), const Variable& x) {
     const Desc& d = next<Desc>();
     const Shape shape = output_shape(d);
     std::swap(gradients_[0], gradients_[1]);

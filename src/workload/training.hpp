@@ -34,13 +34,14 @@ class Training : public Workload {
   int64_t samples_per_step() const final { return plan_.samples_per_step; }
 
  protected:
-  virtual void wire() = 0;                                       // adds a stage for every op of the network, then the head
-  virtual void load(const HostBatch& batch) = 0;                 // host batch -> input tensors
-  virtual int moments() const = 0;                               // optimizer states per parameter
+  virtual void wire() = 0;                        // adds a stage for every op of the network, then the head
+  virtual void load(const HostBatch& batch) = 0;  // host batch -> input tensors
+  virtual int moments() const = 0;                // optimizer states per parameter
   virtual void optimize(OptimizerOp& optimizer, const FlatStorage& flat, double learning_rate, int64_t step) = 0;
 
   // The next op of the plan's network, which must be of this kind: networks are described once, in model.
-  template <class Desc> const Desc& next();
+  template <class Desc>
+  const Desc& next();
 
   Tensor allocate(DType dtype, Shape shape, Layout layout, const std::string& purpose);
   Buffer& allocate(int64_t bytes, const std::string& purpose);
@@ -53,14 +54,14 @@ class Training : public Workload {
   const Spec spec_;
   const Plan plan_;
   Engine& engine_;
-  Tensor gradient_norm_;                                         // fp32 [1], squared; of the last step, where the spec clips
+  Tensor gradient_norm_;  // fp32 [1], squared; of the last step, where the spec clips
 
  private:
   void forward(Mode mode);
   void backward(Accumulate accumulate);
 
   std::unique_ptr<Batches> batches_;
-  size_t taken_ = 0;                                             // ops of the network that next() gave
+  size_t taken_ = 0;  // ops of the network that next() gave
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Stage> stages_;
   std::unique_ptr<ClassifierOp> head_;
@@ -68,11 +69,14 @@ class Training : public Workload {
   Tensor targets_;
   std::unique_ptr<OptimizerOp> optimizer_;
   ParameterStore parameters_;
-  Tensor metrics_, validation_metrics_;                          // fp32 [2]: sum of losses, count of right answers
+  Tensor metrics_, validation_metrics_;  // fp32 [2]: sum of losses, count of right answers
   int64_t steps_ = 0;
 };
 
-template <class Desc> const Desc& Training::next() { return std::get<Desc>(plan_.network.ops.at(taken_++).desc); }
+template <class Desc>
+const Desc& Training::next() {
+  return std::get<Desc>(plan_.network.ops.at(taken_++).desc);
+}
 
 std::unique_ptr<Workload> make_gpt(const Spec& spec, const Plan& plan, Engine& engine, std::unique_ptr<Batches> batches);
 std::unique_ptr<Workload> make_resnet(const Spec& spec, const Plan& plan, Engine& engine, std::unique_ptr<Batches> batches);

@@ -8,7 +8,7 @@
 #include "support.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define ERG_COUNTS_ALLOCATIONS 0                                 // the sanitizer has its own malloc
+#define ERG_COUNTS_ALLOCATIONS 0  // the sanitizer has its own malloc
 #else
 #define ERG_COUNTS_ALLOCATIONS 1
 #endif
@@ -44,7 +44,7 @@ void* memalign(size_t alignment, size_t n) {
 void* aligned_alloc(size_t alignment, size_t n) { return memalign(alignment, n); }
 int posix_memalign(void** p, size_t alignment, size_t n) {
   *p = memalign(alignment, n);
-  return *p ? 0 : 12;                                            // ENOMEM
+  return *p ? 0 : 12;  // ENOMEM
 }
 }
 #endif

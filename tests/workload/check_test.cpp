@@ -1,11 +1,12 @@
 // The check phase: its keys, its verdicts, and that what is compiled in is what PyTorch's files say.
+#include "workload/check.hpp"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <filesystem>
 
 #include "support.hpp"
-#include "workload/check.hpp"
 
 namespace erg::test {
 namespace {

@@ -18,9 +18,7 @@ Error error_of(const Spec& spec) {
   const auto engine = open_ref_engine({});
   try {
     make_workload(spec, make_plan(spec, false), *engine);
-  } catch (const Error& e) {
-    return e;
-  }
+  } catch (const Error& e) { return e; }
   throw std::runtime_error("no error");
 }
 

@@ -55,7 +55,7 @@ class Keeps : public Op {
 
 TEST(Initialize, FollowsTheFormulaAtEveryIndexAndStream) {
   const auto engine = open_ref_engine({});
-  Keeps first({3, 4}), large({2048, 1536});                      // the second is filled by several threads
+  Keeps first({3, 4}), large({2048, 1536});  // the second is filled by several threads
   ParameterStore store;
   store.add("h.0.qkv", first);
   store.add("h.1.qkv", large);

@@ -44,7 +44,7 @@ class DeclaresHead : public ClassifierOp {
 };
 
 const ParameterSpec weight{"weight", {5, 13}, 65, true, true};
-const ParameterSpec bias{"bias", {5}, 8, false, true};           // padded by the op
+const ParameterSpec bias{"bias", {5}, 8, false, true};  // padded by the op
 const ParameterSpec gamma{"gamma", {7}, 7, false, false};
 
 class Parameters : public ::testing::Test {
@@ -144,7 +144,7 @@ TEST_F(Parameters, ImportsLogicalValuesAndTellsTheOps) {
 TEST_F(Parameters, GradientsAreReadByNumber) {
   place(DType::f32, DType::bf16, 1);
   static_cast<bf16_bits*>(b.view(0).gradient)[6] = to_bf16(2.5f);
-  const std::vector<float> gradient = store.gradient(2);         // b.gamma
+  const std::vector<float> gradient = store.gradient(2);  // b.gamma
   ASSERT_EQ(gradient.size(), 7u);
   EXPECT_EQ(gradient[6], 2.5f);
   EXPECT_EQ(gradient[0], 0.f);

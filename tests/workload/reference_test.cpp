@@ -12,12 +12,13 @@
 namespace erg::test {
 namespace {
 
-using Case = std::tuple<std::string, std::string, DType>;        // engine, reference file, precision
+using Case = std::tuple<std::string, std::string, DType>;  // engine, reference file, precision
 
 double relative(double value, double truth) { return std::abs(value - truth) / std::abs(truth); }
 
 // Distance to the nearest of the PyTorch runs that count for this precision; infinite when the value is not a number.
-template <class Get> double distance(double value, const Reference& reference, DType dtype, Get truth) {
+template <class Get>
+double distance(double value, const Reference& reference, DType dtype, Get truth) {
   double nearest = relative(value, truth(reference.runs.at("fp32")));
   if (dtype == DType::bf16) nearest = std::min(nearest, relative(value, truth(reference.runs.at("bf16"))));
   return std::isnan(nearest) ? std::numeric_limits<double>::infinity() : nearest;

@@ -26,9 +26,9 @@ TEST(Schedule, WarmsUpLinearlyFromTheFirstStep) {
 TEST(Schedule, FallsAsACosineToATenthAndStaysThere) {
   const OptimizerSpec o = spec(10, 110);
   EXPECT_DOUBLE_EQ(learning_rate(o, 10), 0.4);
-  EXPECT_NEAR(learning_rate(o, 60), 0.4 * 0.55, 1e-12);                              // half way: the mean of peak and tenth
-  EXPECT_NEAR(learning_rate(o, 35), 0.4 * (0.1 + 0.45 * (1 + std::sqrt(0.5))), 1e-12);   // a quarter: cos(pi / 4)
-  EXPECT_NEAR(learning_rate(o, 109), 0.04, 0.4 * 1e-3);                              // flat at the end
+  EXPECT_NEAR(learning_rate(o, 60), 0.4 * 0.55, 1e-12);                                 // half way: the mean of peak and tenth
+  EXPECT_NEAR(learning_rate(o, 35), 0.4 * (0.1 + 0.45 * (1 + std::sqrt(0.5))), 1e-12);  // a quarter: cos(pi / 4)
+  EXPECT_NEAR(learning_rate(o, 109), 0.04, 0.4 * 1e-3);                                 // flat at the end
   EXPECT_DOUBLE_EQ(learning_rate(o, 110), 0.04);
   EXPECT_DOUBLE_EQ(learning_rate(o, 5000), 0.04);
 }

@@ -108,8 +108,10 @@ Reference load_reference(const std::string& name) {
   const auto& shape = json.at("shape");
   if (json.at("workload") == "gpt") {
     w.kind = WorkloadKind::gpt;
-    w.gpt = {shape.at("layers"), shape.at("hidden"), shape.at("heads"), shape.at("ffn"), shape.at("vocabulary"), shape.at("padded_vocabulary"),
-             shape.at("sequence"), shape.at("positions") == "rope" ? Positions::rope : Positions::learned};
+    w.gpt = {shape.at("layers"),     shape.at("hidden"),
+             shape.at("heads"),      shape.at("ffn"),
+             shape.at("vocabulary"), shape.at("padded_vocabulary"),
+             shape.at("sequence"),   shape.at("positions") == "rope" ? Positions::rope : Positions::learned};
   } else {
     w.kind = WorkloadKind::resnet50;
     w.resnet = {shape.at("image_size"), shape.at("classes"), shape.at("width"), shape.at("blocks")};
@@ -129,7 +131,8 @@ Reference load_reference(const std::string& name) {
   w.optimizer.label_smoothing = o.value("label_smoothing", 0.0);
   for (const char* precision : {"fp32", "bf16"}) {
     const auto& run = json.at(precision);
-    reference.runs[precision] = {run.at("losses"), run.at("gradient_norms"), run.at("evaluation").at("loss"), run.at("evaluation").at("top1")};
+    reference.runs[precision] = {run.at("losses"), run.at("gradient_norms"), run.at("evaluation").at("loss"),
+                                 run.at("evaluation").at("top1")};
   }
   return reference;
 }

@@ -93,7 +93,7 @@ TEST_P(Training, LossFallsOnSyntheticImagesAndValidationAgrees) {
   const Spec spec = tiny_resnet();
   const auto resnet = prepared(spec, *engine);
   const Validation before = resnet->validate(8);
-  double first = 0, last = 0;                                    // the mean of the last ten steps: each sees only 8 images
+  double first = 0, last = 0;  // the mean of the last ten steps: each sees only 8 images
   for (int step = 0; step < 40; ++step) {
     resnet->step();
     if (step == 0) first = resnet->read_loss();
@@ -109,7 +109,8 @@ TEST_P(Training, LossFallsOnSyntheticImagesAndValidationAgrees) {
 TEST_P(Training, ValidationChangesNothing) {
   ERG_OPEN_ENGINE(engine, GetParam(), DType::f32);
   for (const Spec& spec : {tiny_gpt(), tiny_resnet()}) {
-    const auto with = prepared(spec, *engine, fixed_batches(spec.workload)), without = prepared(spec, *engine, fixed_batches(spec.workload));
+    const auto with = prepared(spec, *engine, fixed_batches(spec.workload)),
+               without = prepared(spec, *engine, fixed_batches(spec.workload));
     for (int step = 0; step < 3; ++step) {
       with->step(), without->step();
       const double loss = with->read_loss();
