@@ -161,4 +161,15 @@ std::string results_table(const std::vector<Record>& records) {
   return text;
 }
 
+std::string list_table(const std::vector<Record>& records) {
+  Table table({{"run", false}, {"workload", false}, {"batch"}, {"precision", false}, {"device", false}, {"throughput"}, {"", false}, {"loss", false}, {"status", false}});
+  for (const Record& r : records) {
+    const auto rate = r.metrics.find(rate_name(r));
+    const bool known = rate != r.metrics.end() && rate->second.value;
+    table.add({r.id, workload_title(r), field_text(r.spec, "workload.global_batch"), precision_of(r), field_text(r.spec, "device"),
+               known ? significant(*rate->second.value) : "–", known ? rate->first.substr(0, rate->first.find('_')) + "/s" : "", loss_cell(r), status_cell(r)});
+  }
+  return table.text();
+}
+
 }  // namespace erg

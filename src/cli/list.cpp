@@ -1,0 +1,30 @@
+// `ergometer list`: the stored runs, a line each.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "report/table.hpp"
+#include "store/store.hpp"
+
+namespace erg {
+
+void register_list(CLI::App& app) {
+  struct Options { std::string results, json; Store::Query query; };
+  auto o = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("list", "List the stored runs, oldest first");
+  command.add_option("--sweep", o->query.sweep_id, "Only runs of this sweep");
+  command.add_option("--limit", o->query.limit, "Only the newest so many")->check(CLI::PositiveNumber);
+  add_results_option(command, o->results);
+  add_json_option(command, o->json);
+  command.callback([o] {
+    const std::vector<Record> records = Store(o->results, Store::Access::read).list(o->query);
+    if (write_json(runs_json(records), o->json)) return;
+    if (records.empty()) fmt::print(stderr, "there are no runs in {} yet\n", o->results);
+    else fmt::print("{}", list_table(records));
+  });
+}
+
+}  // namespace erg

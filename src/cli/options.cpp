@@ -1,0 +1,70 @@
+// Shared options, JSON output and exit codes.
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "core/file.hpp"
+#include "core/interrupt.hpp"
+#include "core/terminal.hpp"
+
+namespace erg {
+
+SpecRequest SpecOptions::complete() const {
+  SpecRequest r = request;
+  if (!device.empty()) r.set.push_back("device=" + device);
+  if (repeat > 0) r.set.push_back(fmt::format("measure.repeat={}", repeat));
+  return r;
+}
+
+void add_spec_options(CLI::App& command, SpecOptions& o) {
+  command.add_option("SPEC", o.request.source, "A spec file, or a preset such as gpt-117m or resnet50")->required();
+  command.add_option("--device", o.device, "Where to run: cpu, ref");
+  command.add_option("--set", o.request.set, "Set a key: workload.global_batch=64; may be given often")->allow_extra_args(false);
+  command.add_option("--label", o.request.labels, "A label that is stored with the run: key=value")->allow_extra_args(false);
+  command.add_option("--repeat", o.repeat, "How often, each time in a new process")->check(CLI::PositiveNumber);
+}
+
+void add_results_option(CLI::App& command, std::string& folder) {
+  if (folder.empty()) folder = "ergometer-results";
+  command.add_option("--results", folder, "The results folder")->envname("ERGOMETER_RESULTS")->capture_default_str();
+}
+
+void add_json_option(CLI::App& command, std::string& target) { command.add_option("--json", target, "Write JSON to a file, or to stdout with -"); }
+
+bool write_json(const Json& json, const std::string& target) {
+  if (target == "-") fmt::print("{}\n", json.dump(1));
+  else if (!target.empty()) write_file_atomically(target, json.dump(1) + "\n");
+  return target == "-";
+}
+
+Json runs_json(const std::vector<Record>& records) {
+  Json runs = Json::array();
+  for (const Record& r : records) runs.push_back(to_json(r));
+  return {{"runs", std::move(runs)}};
+}
+
+int exit_code(const std::vector<Record>& records, bool strict) {
+  if (interrupted()) return 130;
+  bool invalid = false;
+  std::vector<std::string> failures;
+  for (const Record& r : records) {
+    invalid |= r.status == Status::invalid;
+    if (r.status == Status::failed || r.status == Status::oom || r.status == Status::timeout || r.status == Status::interrupted) failures.push_back(r.error_kind);
+  }
+  const auto all = [&](const char* kind) { return std::all_of(failures.begin(), failures.end(), [&](const std::string& f) { return f == kind; }); };
+  if (!failures.empty()) return all("unavailable") ? 77 : all("usage") ? 2 : 1;
+  return invalid && strict ? 4 : 0;
+}
+
+void exit_with(int code) { throw CLI::RuntimeError(code); }
+
+void print_error(const std::string& text) {
+  const char* red = use_color(stderr) ? "\x1b[31m" : "";
+  fmt::print(stderr, "{}ergometer: error: {}{}\n", red, *red ? "\x1b[0m" : "", text);
+}
+
+}  // namespace erg

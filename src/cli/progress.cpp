@@ -1,0 +1,40 @@
+// Progress callbacks of the commands.
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "core/clock.hpp"
+#include "run/child_progress.hpp"
+
+namespace erg {
+namespace {
+
+constexpr double parent_interval_s = 0.2;
+
+}  // namespace
+
+Progress show_progress(StatusLine& status) {
+  return [&status](const std::string& phase, double, const std::string& detail) { status.update(detail.empty() ? phase : phase + ": " + detail); };
+}
+
+Progress tell_parent() {
+  return [last = -1e9, phase_told = std::string()](const std::string& phase, double fraction, const std::string& detail) mutable {
+    const double now = steady_clock().now();
+    if (phase == phase_told && now - last < parent_interval_s) return;
+    last = now;
+    phase_told = phase;
+    fmt::print(stderr, "{}\n", progress_line({phase, fraction, detail}));
+  };
+}
+
+std::vector<Record> run_points(const std::vector<SweepPoint>& points, Store& store) {
+  StatusLine status;
+  SweepOptions options;
+  options.progress = show_progress(status);
+  options.message = [&status](const std::string& line) { status.message(line); };
+  return run_sweep(points, store, options);
+}
+
+}  // namespace erg

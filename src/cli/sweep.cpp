@@ -1,0 +1,63 @@
+// `ergometer sweep`: every point of a spec's axes, each in its own process.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "core/terminal.hpp"
+#include "core/units.hpp"
+#include "report/table.hpp"
+#include "store/store.hpp"
+
+namespace erg {
+namespace {
+
+// The points without running them.
+std::string dry_table(const std::vector<SweepPoint>& points) {
+  Table table({{"point"}, {"workload", false}, {"coordinates", false}, {"repeat"}, {"spec hash", false}, {"", false}});
+  double longest = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const SweepPoint& p = points[i];
+    std::string coordinates;
+    for (const auto& [key, value] : p.coordinates) coordinates += (coordinates.empty() ? "" : ", ") + key + "=" + value;
+    const std::string workload = p.spec.workload.preset.empty() ? name_of(p.spec.workload.kind) : p.spec.workload.preset;
+    table.add({std::to_string(i + 1), workload, coordinates, std::to_string(p.spec.repeat_index + 1), spec_hash(p.spec), p.skip_reason.empty() ? "" : "SKIPPED: " + p.skip_reason});
+    const MeasureSpec& m = p.spec.measure;
+    if (p.skip_reason.empty()) longest += m.warmup_min_s + m.settle_limit() + (m.duration_s > 0 ? m.duration_s : m.max_time_s);
+  }
+  return table.text() + fmt::format("at most {} of warm-up, settling and measuring\n", duration(longest));
+}
+
+struct SweepCommand {
+  SpecOptions spec;
+  std::string results, json;
+  bool strict = false, dry_run = false;
+
+  void operator()() const {
+    const std::vector<SweepPoint> points = load_sweep(spec.complete());
+    if (dry_run) return fmt::print("{}", dry_table(points));
+    Store store(results);
+    const std::vector<Record> records = run_points(points, store);
+    if (!write_json(runs_json(records), json)) fmt::print("{}", results_table(records));
+    exit_with(exit_code(records, strict));
+  }
+};
+
+}  // namespace
+
+void register_sweep(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("sweep", "Train at every point of a spec's axes; store and print the records");
+  auto sweep = std::make_shared<SweepCommand>();
+  add_spec_options(command, sweep->spec);
+  command.add_option("--axis", sweep->spec.request.axes, "An axis: global_batch=16,32-2048*2; may be given often")->allow_extra_args(false);
+  command.add_flag("--dry-run", sweep->dry_run, "Print the points and run nothing");
+  add_results_option(command, sweep->results);
+  add_json_option(command, sweep->json);
+  command.add_flag("--strict", sweep->strict, "Exit with 4 when a result is invalid");
+  command.callback([sweep] { (*sweep)(); });
+}
+
+}  // namespace erg
