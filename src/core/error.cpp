@@ -45,9 +45,10 @@ int Error::exit_code() const {
 }
 
 std::string nearest_name(const std::string& typo, std::span<const std::string> names) {
-  const size_t limit = std::max<size_t>(2, typo.size() / 3);
+  // At most half the letters: more and every short name would be near every other.
+  const size_t limit = std::min(std::max<size_t>(2, typo.size() / 3), typo.size() / 2);
   std::string nearest;
-  size_t least = std::min(limit + 1, typo.size());  // a name that shares nothing with the typo is no suggestion
+  size_t least = limit + 1;
   for (const std::string& name : names) {
     if (name.size() > typo.size() + limit || typo.size() > name.size() + limit) continue;
     if (const size_t distance = edit_distance(typo, name); distance < least) {

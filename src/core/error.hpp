@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   std::string message_, where_, fix_;
 };
 
-// The name nearest to `typo` by edit distance, or "" when none is within a third of its length (at least 2).
+// The name nearest to `typo` by edit distance, or "" when none is within a third of its length (at least 2, at most half).
 std::string nearest_name(const std::string& typo, std::span<const std::string> names);
 
 }  // namespace erg

@@ -1,9 +1,9 @@
 // The grammar of --axis: KEY=ITEM,ITEM,… where an item is a value or a range first-last*factor or first-last+step.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <regex>
+#include <set>
 
 #include "core/error.hpp"
 #include "spec/spec.hpp"
@@ -46,6 +46,8 @@ int64_t to_integer(const std::string& digits, const std::string& where) {
   return value;
 }
 
+Error too_many(const std::string& where) { return Error(ErrorKind::usage, fmt::format("more than {} values", most_values), where); }
+
 // "32-2048*2" -> 32, 64, … 2048; values beyond the last are left out.
 void add_range(const std::smatch& range, const std::string& where, std::vector<std::string>& values) {
   const int64_t first = to_integer(range[1], where), last = to_integer(range[2], where);
@@ -57,7 +59,7 @@ void add_range(const std::smatch& range, const std::string& where, std::vector<s
   if (first > last || step < (multiply ? 2 : 1) || (multiply && first == 0))
     throw Error(ErrorKind::usage, fmt::format("range {} never ends", range[0].str()), where, "ranges go up: 16-128*2 or 1-9+2");
   for (int64_t value = first;;) {
-    if (values.size() >= most_values) throw Error(ErrorKind::usage, fmt::format("more than {} values", most_values), where);
+    if (values.size() >= most_values) throw too_many(where);
     values.push_back(std::to_string(value));
     if (multiply ? value > last / step : value > last - step) return;
     value = multiply ? value * step : value + step;
@@ -66,15 +68,16 @@ void add_range(const std::smatch& range, const std::string& where, std::vector<s
 
 }  // namespace
 
-Axis parse_axis(const std::string& text) {
+Axis parse_axis(const std::string& text, const std::string& place) {
   static const std::regex range(R"((\d+)\s*-\s*(\d+)(?:\s*([*+])\s*(\d+))?)");
-  const std::string where = text.size() < 80 ? "axis " + text : "axis " + text.substr(0, 77) + "...";
+  const std::string where = place.empty() ? "--axis " + text : place;
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0)
     throw Error(ErrorKind::usage, "there is no key=values", where, "write --axis global_batch=16,32-2048*2");
   Axis axis{text.substr(0, equals), {}};
   for (const std::string& item : split_items(text.substr(equals + 1))) {
     std::smatch match;
+    if (axis.values.size() >= most_values) throw too_many(where);
     if (item.empty()) throw Error(ErrorKind::usage, "there is an empty value", where, "separate values by single commas");
     if (item.size() < 100 && std::regex_match(item, match, range))
       add_range(match, where, axis.values);  // std::regex recurses per character
@@ -82,9 +85,10 @@ Axis parse_axis(const std::string& text) {
       axis.values.push_back(item);
   }
   // A value that a list and a range both name is one point.
+  std::set<std::string> seen;
   std::vector<std::string> once;
   for (const std::string& v : axis.values)
-    if (std::find(once.begin(), once.end(), v) == once.end()) once.push_back(v);
+    if (seen.insert(v).second) once.push_back(v);
   axis.values = std::move(once);
   return axis;
 }

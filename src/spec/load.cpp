@@ -10,7 +10,7 @@
 namespace erg {
 namespace {
 
-constexpr size_t most_points = 100'000;
+constexpr double most_points = 10'000;
 
 std::string plain_text(const TomlValue& value) {
   const auto* text = value.as<std::string>();
@@ -35,10 +35,13 @@ SweepPoint make_point(const Document& sweep, const std::vector<size_t>& at) {
 
 // The cross product, the last axis fastest. Returns the kinds of workload that occur.
 std::set<WorkloadKind> add_points(const Document& sweep, std::vector<SweepPoint>& points) {
+  double count = 1;
+  for (const SettingAxis& axis : sweep.axes) count *= double(axis.values.size());
+  if (count > most_points) throw Error(ErrorKind::usage, fmt::format("the sweep has {} points, more than {}", count, most_points));
+
   std::set<WorkloadKind> kinds;
   std::vector<size_t> at(sweep.axes.size(), 0);
   for (;;) {
-    if (points.size() >= most_points) throw Error(ErrorKind::usage, fmt::format("the sweep has more than {} points", most_points));
     points.push_back(make_point(sweep, at));
     kinds.insert(points.back().spec.workload.kind);
     size_t axis = at.size();

@@ -45,7 +45,7 @@ class Reader {
         d.sweeps = sweeps(e);
       } else if (is_key_table(e.key)) {
         for (const TomlEntry& inner : table_of(e)) settings(inner, e.key + "." + inner.key, d);
-      } else if (e.value.as<TomlTable>()) {
+      } else if (is_table(e.value)) {
         const std::vector<std::string> tables = {"workload", "layout", "measure", "energy", "axes", "labels", "sweep"};
         const std::string nearest = nearest_name(e.key, tables);
         throw Error(ErrorKind::usage, fmt::format("unknown table {}", e.key), where,
@@ -76,7 +76,7 @@ class Reader {
       }
       const Key& key = find_key(name, where);
       if (const auto* text = e.value.as<std::string>()) {
-        d.axes.push_back(axis_from_text(parse_axis(name + "=" + *text), where));
+        d.axes.push_back(axis_from_text(parse_axis(name + "=" + *text, where), where));
       } else {
         SettingAxis axis{&key, {}};
         const TomlArray alone = {e.value};
@@ -101,6 +101,10 @@ class Reader {
     return result;
   }
 
+  static bool is_table(const TomlValue& v) {
+    const auto* array = v.as<TomlArray>();
+    return v.as<TomlTable>() || (array && !array->empty() && array->front().as<TomlTable>());
+  }
   const TomlTable& table_of(const TomlEntry& e) const {
     if (const auto* table = e.value.as<TomlTable>()) return *table;
     throw Error(ErrorKind::usage, fmt::format("{} is a table, not a value", e.key), place_text(source_, e.place),
@@ -148,8 +152,9 @@ void derive(Spec& spec, const std::vector<Setting>& settings) {
   if (!given("workload.ffn")) w.gpt.ffn = 4 * w.gpt.hidden;
   w.gpt.padded_vocabulary = (w.gpt.vocabulary + 127) / 128 * 128;
   // The linear scaling rule (Goyal et al. 2017, section 2.1) from 0.256 at batch 256, as NVIDIA's DeepLearningExamples RN50v1.5.
+  // It holds up to batches of 8192 (section 5.2).
   if (w.kind == WorkloadKind::resnet50 && !given("workload.learning_rate"))
-    w.optimizer.learning_rate = 0.256 * double(w.global_batch) / 256;
+    w.optimizer.learning_rate = 0.256 * double(std::min<int64_t>(w.global_batch, 8192)) / 256;
 }
 
 }  // namespace
@@ -157,7 +162,7 @@ void derive(Spec& spec, const std::vector<Setting>& settings) {
 Document read_source(const std::string& source) {
   const std::vector<std::string> names = preset_names();
   const Key &name = find_key("name", ""), &preset = find_key("workload.preset", "");
-  const auto named = [&](const std::string& text) { return Setting{&name, {text, {}}, ""}; };
+  const auto named = [&](const std::string& text) { return Setting{&name, {text, {}}, source}; };
   if (std::find(names.begin(), names.end(), source) != names.end()) {
     Document d;
     d.settings = {named(source), {&preset, {source, {}}, source}};
@@ -218,8 +223,7 @@ void require_used(const Document& given, const std::set<WorkloadKind>& kinds) {
 Spec build_spec(const std::vector<Setting>& settings, const std::vector<std::pair<std::string, std::string>>& labels) {
   const Setting *preset = last_of(settings, "workload.preset"), *kind = last_of(settings, "workload.kind");
   if (!preset && !kind)
-    throw Error(ErrorKind::usage, "there is no workload", settings.empty() ? "" : settings.back().where,
-                "set workload.preset or workload.kind");
+    throw Error(ErrorKind::usage, "there is no workload", settings.front().where, "set workload.preset or workload.kind");
 
   std::vector<Setting> all;
   Spec spec;

@@ -133,7 +133,7 @@ void validate(const Spec& spec);
 void validate_runnable(const Spec& spec);
 
 // "global_batch=16,32-2048*2" -> its key and values; ranges are first-last*factor and first-last+step. Throws Error(usage).
-Axis parse_axis(const std::string& text);
+Axis parse_axis(const std::string& text, const std::string& where = {});
 // Every key of a spec file as a Markdown table, from the table that parsing itself follows (spec/keys.cpp).
 std::string keys_markdown();
 

@@ -30,6 +30,9 @@ TEST(NearestName, FindsTyposAndStaysSilentElsewhere) {
   EXPECT_EQ(nearest_name("tpp", names), "tp");
   EXPECT_EQ(nearest_name("temperature", names), "");
   EXPECT_EQ(nearest_name("xy", names), "");  // two edits would turn it into anything of two letters
+  EXPECT_EQ(nearest_name("tpx", names), "tp");
+  EXPECT_EQ(nearest_name("abc", std::vector<std::string>{"ab", "axy"}), "ab");
+  EXPECT_EQ(nearest_name("foo", std::vector<std::string>{"ffn"}), "");
   EXPECT_EQ(nearest_name("", names), "");
   EXPECT_EQ(nearest_name("tp", {}), "");
 }
