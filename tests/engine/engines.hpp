@@ -15,6 +15,11 @@ namespace erg::test {
 // Engines beside `ref` that are held to it. One that cannot be opened here is skipped, saying why.
 inline const std::vector<std::string> engines_under_test{"cpu"};
 
+inline std::vector<std::string> with_ref(std::vector<std::string> engines) {
+  engines.insert(engines.begin(), "ref");
+  return engines;
+}
+
 inline DType dtype_of(const OpDesc& desc) {
   return std::visit([](const auto& d) { return d.dtype; }, desc);
 }

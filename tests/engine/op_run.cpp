@@ -332,16 +332,22 @@ std::vector<Values> OpRun::variable_gradients() const {
 void OpRun::set_output_gradient(size_t index, const std::vector<float>& values) { write(d_out_[index], values); }
 
 Difference compare(const std::vector<float>& a, const std::vector<float>& b, double rms_part, double ulp_part) {
-  Difference d;
-  double squares = 0;
-  for (const float v : b) squares += double(v) * v;
-  d.rms = std::sqrt(squares / double(std::max<size_t>(b.size(), 1)));
-  if (a.size() != b.size()) return {std::numeric_limits<double>::infinity(), 0, d.rms, 0};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (a.size() != b.size()) return {infinity, infinity, 0, 0};
+  const double n = double(std::max<size_t>(b.size(), 1));
+  double squares = 0, squared_errors = 0;
   for (size_t i = 0; i < b.size(); ++i) {
-    const double difference = std::abs(double(a[i]) - double(b[i])), bound = rms_part * d.rms + ulp_part * std::abs(double(b[i]));
-    const double over = difference == 0 ? 0 : difference / bound;
-    if (over <= d.worst_over_bound) continue;  // NaN falls through: it is never within a bound
-    d = {std::isnan(over) ? std::numeric_limits<double>::infinity() : over, difference, d.rms, i};
+    squares += double(b[i]) * b[i];
+    squared_errors += std::pow(double(a[i]) - double(b[i]), 2);
+  }
+  const double rms = std::sqrt(squares / n), rms_error = std::sqrt(squared_errors / n);
+  Difference d{0, rms_error == 0 ? 0 : rms_error / rms, rms, 0};
+  for (size_t i = 0; i < b.size(); ++i) {
+    const double error = std::abs(double(a[i]) - double(b[i]));
+    const double over = error == 0 ? 0 : error / (rms_part * rms + ulp_part * std::abs(double(b[i])));
+    if (over <= d.worst) continue;  // NaN falls through: it is never within a bound
+    d.worst = std::isnan(over) ? infinity : over;
+    d.at = i;
   }
   return d;
 }

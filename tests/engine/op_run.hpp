@@ -59,10 +59,10 @@ class OpRun {
   std::vector<Parameter> parameters_;
 };
 
-// Worst |a - b| over the bound that the comparison allows it: <= 1 passes. The bound is
-//   rms_part * rms(b) + ulp_part * |b|
+// How a differs from the truth b. worst: the largest |a - b| / (rms_part rms(b) + ulp_part |b|), found at `at`; <= 1 is within bounds.
 struct Difference {
-  double worst_over_bound = 0, worst = 0, rms = 0;
+  double worst = 0, relative_rms = 0;  // relative_rms: rms(a - b) / rms(b)
+  double rms = 0;                      // of b
   size_t at = 0;
 };
 Difference compare(const std::vector<float>& a, const std::vector<float>& b, double rms_part, double ulp_part);
