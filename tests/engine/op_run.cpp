@@ -113,12 +113,6 @@ struct SpecsOf {
   static Spec image(const std::string& name, DType dtype, const Shape& shape) { return {name, dtype, shape, Layout::image}; }
 };
 
-uint64_t stream_of(const std::string& name) {  // FNV-1a: every tensor its own random stream
-  uint64_t h = 0xcbf29ce484222325ull;
-  for (const char c : name) h = (h ^ uint8_t(c)) * 0x100000001b3ull;
-  return h;
-}
-
 // Weights keep the size of activations near one; scales are near one, shifts small.
 float parameter_value(const ParameterSpec& p, uint64_t seed, uint64_t stream, uint64_t index) {
   if (p.name.ends_with("gamma")) return 1 + random_centered(seed, stream, index, 0.25);
@@ -129,6 +123,12 @@ float parameter_value(const ParameterSpec& p, uint64_t seed, uint64_t stream, ui
 }
 
 }  // namespace
+
+uint64_t stream_of(const std::string& name) {  // FNV-1a
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : name) h = (h ^ uint8_t(c)) * 0x100000001b3ull;
+  return h;
+}
 
 struct OpRun::Slot {
   std::string name;

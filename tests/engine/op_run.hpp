@@ -16,6 +16,9 @@ struct Values {
   std::vector<float> values;  // logical row-major
 };
 
+// Each tensor's own random stream, from its name.
+uint64_t stream_of(const std::string& name);
+
 class OpRun {
  public:
   OpRun(Engine& engine, const OpCase& c);
