@@ -1,0 +1,95 @@
+// The gradient pass goes down stripes of columns, so that the sums of a column are one thread's; within a stripe, tiles of 16 columns
+// are transposed in registers and leave as whole cache lines.
+#include "engine/cpu/kernels/linear.hpp"
+
+#include "engine/cpu/kernels/math.hpp"
+#include "engine/cpu/kernels/transpose.hpp"
+
+namespace erg::ERG_ISA {
+namespace {
+
+constexpr int64_t stripe = 128;
+
+template <class T> void gelu_forward(const T* z, T* y, int64_t count) {
+  constexpr int64_t chunk = 4096;
+#pragma omp parallel for schedule(static)
+  for (int64_t at = 0; at < count; at += chunk) {
+    const int64_t length = count - at < chunk ? count - at : chunk;
+    sweep(length, [&]<int B>(int64_t i) { store_block<B>(y + at + i, gelu<B>(load_block<B>(z + at + i))); });
+  }
+}
+
+template <class T, bool activated> struct Gradient {
+  const LinearGradient& a;
+  const T *dy = static_cast<const T*>(a.dy), *z = static_cast<const T*>(a.z);
+  T *dz = static_cast<T*>(a.dz), *transposed = static_cast<T*>(a.dz_transposed);
+
+  template <int B> [[gnu::always_inline]] F<B> value(int64_t row, int64_t column) const {
+    const int64_t at = row * a.columns + column;
+    F<B> g = load_block<B>(dy + at);
+    if constexpr (activated) {
+      g *= gelu_derivative<B>(load_block<B>(z + at));
+      store_block<B>(dz + at, g);
+    }
+    return g;
+  }
+
+  void tile(int64_t row, int64_t column, F<16>& sum) const {
+    Words words[16];
+    for (int i = 0; i < 16; ++i) {
+      if constexpr (rows_per_word<T> == 2) {
+        const F<16> first = value<16>(row + 2 * i, column), second = value<16>(row + 2 * i + 1, column);
+        sum += first + second;
+        words[i] = weave(first, second);
+      } else {
+        const F<16> g = value<16>(row + i, column);
+        sum += g;
+        words[i] = (Words)g;
+      }
+    }
+    transpose_words(words);
+    for (int i = 0; i < 16; ++i) std::memcpy(transposed + (column + i) * a.rows + row, &words[i], sizeof(Words));
+  }
+
+  void cell(int64_t row, int64_t column, float& sum) const {
+    const F<1> g = value<1>(row, column);
+    store_block<1>(transposed + column * a.rows + row, g);
+    sum += g[0];
+  }
+
+  void columns(int64_t first, int64_t last) const {
+    F<16> sums[stripe / 16] = {};
+    float cells[stripe] = {};
+    const int64_t tiled_rows = a.rows / tile_rows<T> * tile_rows<T>, tiled = first + (last - first) / 16 * 16;
+    for (int64_t row = 0; row < tiled_rows; row += tile_rows<T>) {
+      for (int64_t c = first; c < tiled; c += 16) tile(row, c, sums[(c - first) / 16]);
+      for (int64_t c = tiled; c < last; ++c)
+        for (int64_t r = row; r < row + tile_rows<T>; ++r) cell(r, c, cells[c - first]);
+    }
+    for (int64_t row = tiled_rows; row < a.rows; ++row)
+      for (int64_t c = first; c < last; ++c) cell(row, c, cells[c - first]);
+    for (int64_t c = first; c < last; ++c) a.column_sums[c] = cells[c - first] + (c < tiled ? sums[(c - first) / 16][(c - first) % 16] : 0);
+  }
+
+  void operator()() const {
+#pragma omp parallel for schedule(static)
+    for (int64_t first = 0; first < a.columns; first += stripe) columns(first, first + stripe < a.columns ? first + stripe : a.columns);
+  }
+};
+
+template <class T> void gradient(const LinearGradient& a) {
+  if (a.z != nullptr) return Gradient<T, true>{a}();
+  Gradient<T, false>{a}();
+}
+
+}  // namespace
+
+const LinearKernels linear_kernels = {
+    [](DType dtype, const void* z, void* y, int64_t count) {
+      if (dtype == DType::bf16) return gelu_forward(static_cast<const bf16*>(z), static_cast<bf16*>(y), count);
+      gelu_forward(static_cast<const float*>(z), static_cast<float*>(y), count);
+    },
+    [](const LinearGradient& a) { a.dtype == DType::bf16 ? gradient<bf16>(a) : gradient<float>(a); },
+};
+
+}  // namespace erg::ERG_ISA
