@@ -28,6 +28,7 @@ void fill_centered(std::vector<float>& values, uint64_t seed, uint64_t stream, d
 InitialValues initial_values(const Parameter& parameter, const WorkloadSpec& workload) {
   const std::string_view name = parameter.name;
   const Shape& shape = parameter.spec.shape;
+  if (name.ends_with("expand.gamma")) return {0, 0.25};  // of every bottleneck's last norm: docs/reference.md says why not 1
   if (name.ends_with("gamma")) return {0, 1};
   if (shape.size() == 1) return {0, 0};  // betas and biases
   if (shape.size() == 4) {               // He et al. 2015 (arXiv 1502.01852), equation 14, fan-out

@@ -36,7 +36,8 @@ TEST(InitialValues, OfGpt) {
 TEST(InitialValues, OfResNet) {
   EXPECT_DOUBLE_EQ(initial_values(parameter("layer1.0.spatial.weight", {32, 16, 3, 3}), resnet()).std, std::sqrt(2.0 / (32 * 9)));
   EXPECT_DOUBLE_EQ(initial_values(parameter("head.weight", {10, 64}), resnet()).std, 0.01);
-  EXPECT_DOUBLE_EQ(initial_values(parameter("layer1.0.expand.gamma", {64}), resnet()).mean, 1);
+  EXPECT_DOUBLE_EQ(initial_values(parameter("layer1.0.spatial.gamma", {64}), resnet()).mean, 1);
+  EXPECT_DOUBLE_EQ(initial_values(parameter("layer1.0.expand.gamma", {64}), resnet()).mean, 0.25);
   EXPECT_DOUBLE_EQ(initial_values(parameter("layer1.0.expand.beta", {64}), resnet()).mean, 0);
 }
 

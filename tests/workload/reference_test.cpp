@@ -1,5 +1,6 @@
 // Training against PyTorch from the same weights and data (docs/reference.md): losses of ten steps, gradient norms of the first step
-// per tensor, and the evaluation after them. fp32 within 1e-4; bf16 within 2e-2 of PyTorch's fp32 or bf16, whichever is nearer.
+// per tensor, and the evaluation after them. fp32 within 1e-4; bf16 within 2e-2 of PyTorch's fp32 or bf16, whichever is nearer; a
+// gradient norm also within what rounding does to that gradient in PyTorch itself.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -42,7 +43,9 @@ class Torch : public ::testing::TestWithParam<Case> {
     ASSERT_EQ(ours.first_norms.size(), reference.runs.at("fp32").norms.size());
     for (const auto& [tensor, norm] : ours.first_norms) {
       ASSERT_TRUE(reference.runs.at("fp32").norms.count(tensor)) << tensor;
-      EXPECT_LE(distance(norm, reference, dtype, [&, t = tensor](const TorchRun& r) { return r.norms.at(t); }), tolerance)
+      const double rounding = reference.runs.at(std::string(erg::name_of(dtype))).rounding.at(tensor);
+      EXPECT_LE(distance(norm, reference, dtype, [&, t = tensor](const TorchRun& r) { return r.norms.at(t); }),
+                std::max(tolerance, rounding))
           << "gradient norm of " << tensor << ": " << norm;
     }
     EXPECT_LE(distance(ours.validation.loss, reference, dtype, [](const TorchRun& r) { return r.evaluation_loss; }), tolerance)

@@ -131,7 +131,7 @@ Reference load_reference(const std::string& name) {
   w.optimizer.label_smoothing = o.value("label_smoothing", 0.0);
   for (const char* precision : {"fp32", "bf16"}) {
     const auto& run = json.at(precision);
-    reference.runs[precision] = {run.at("losses"), run.at("gradient_norms"), run.at("evaluation").at("loss"),
+    reference.runs[precision] = {run.at("losses"), run.at("gradient_norms"), run.at("gradient_rounding"), run.at("evaluation").at("loss"),
                                  run.at("evaluation").at("top1")};
   }
   return reference;

@@ -32,6 +32,7 @@ std::unique_ptr<Workload> prepared(const Spec& spec, Engine& engine, std::unique
 struct TorchRun {
   std::vector<double> losses;
   std::map<std::string, double> norms;
+  std::map<std::string, double> rounding;  // of each gradient: |g - g64| / |g64|
   double evaluation_loss = 0, evaluation_top1 = 0;
 };
 struct Reference {
