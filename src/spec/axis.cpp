@@ -1,9 +1,11 @@
 // The grammar of --axis: KEY=ITEM,ITEM,… where an item is a value or a range first-last*factor or first-last+step.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <regex>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "spec/spec.hpp"
@@ -48,16 +50,41 @@ int64_t to_integer(const std::string& digits, const std::string& where) {
 
 Error too_many(const std::string& where) { return Error(ErrorKind::usage, fmt::format("more than {} values", most_values), where); }
 
-// "32-2048*2" -> 32, 64, … 2048; values beyond the last are left out.
-void add_range(const std::smatch& range, const std::string& where, std::vector<std::string>& values) {
-  const int64_t first = to_integer(range[1], where), last = to_integer(range[2], where);
-  const bool multiply = range[3] == "*";
-  if (!range[3].matched)
-    throw Error(ErrorKind::usage, fmt::format("range {} has no step", range[0].str()), where,
-                fmt::format("write {}+1 or {}*2", range[0].str(), range[0].str()));
-  const int64_t step = to_integer(range[4], where);
+struct Range {
+  std::string first, last, step;  // digits
+  char operation = 0;             // '*', '+', or 0 when the step is missing
+};
+
+// "32-2048*2", spaces allowed between the parts; nullopt for everything else, such as "1e-4" or "gpt-117m".
+std::optional<Range> read_range(std::string_view text) {
+  const auto skip_spaces = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size())); };
+  const auto take_digits = [&](std::string& digits) {
+    skip_spaces();
+    const size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    digits = text.substr(0, end);
+    text.remove_prefix(end);
+    skip_spaces();
+    return end > 0;
+  };
+  Range range;
+  if (!take_digits(range.first) || !text.starts_with('-')) return std::nullopt;
+  text.remove_prefix(1);
+  if (!take_digits(range.last)) return std::nullopt;
+  if (text.empty()) return range;
+  range.operation = text[0];
+  if (range.operation != '*' && range.operation != '+') return std::nullopt;
+  text.remove_prefix(1);
+  return take_digits(range.step) && text.empty() ? std::optional(range) : std::nullopt;
+}
+
+// Values beyond the last are left out: 1-8+4 is 1, 5.
+void add_values(const Range& range, const std::string& item, const std::string& where, std::vector<std::string>& values) {
+  if (range.operation == 0)
+    throw Error(ErrorKind::usage, fmt::format("range {} has no step", item), where, fmt::format("write {}+1 or {}*2", item, item));
+  const bool multiply = range.operation == '*';
+  const int64_t first = to_integer(range.first, where), last = to_integer(range.last, where), step = to_integer(range.step, where);
   if (first > last || step < (multiply ? 2 : 1) || (multiply && first == 0))
-    throw Error(ErrorKind::usage, fmt::format("range {} never ends", range[0].str()), where, "ranges go up: 16-128*2 or 1-9+2");
+    throw Error(ErrorKind::usage, fmt::format("range {} never ends", item), where, "ranges go up: 16-128*2 or 1-9+2");
   for (int64_t value = first;;) {
     if (values.size() >= most_values) throw too_many(where);
     values.push_back(std::to_string(value));
@@ -69,18 +96,16 @@ void add_range(const std::smatch& range, const std::string& where, std::vector<s
 }  // namespace
 
 Axis parse_axis(const std::string& text, const std::string& place) {
-  static const std::regex range(R"((\d+)\s*-\s*(\d+)(?:\s*([*+])\s*(\d+))?)");
   const std::string where = place.empty() ? "--axis " + text : place;
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0)
     throw Error(ErrorKind::usage, "there is no key=values", where, "write --axis global_batch=16,32-2048*2");
   Axis axis{text.substr(0, equals), {}};
   for (const std::string& item : split_items(text.substr(equals + 1))) {
-    std::smatch match;
-    if (axis.values.size() >= most_values) throw too_many(where);
     if (item.empty()) throw Error(ErrorKind::usage, "there is an empty value", where, "separate values by single commas");
-    if (item.size() < 100 && std::regex_match(item, match, range))
-      add_range(match, where, axis.values);  // std::regex recurses per character
+    if (axis.values.size() >= most_values) throw too_many(where);
+    if (const auto range = read_range(item))
+      add_values(*range, item, where, axis.values);
     else
       axis.values.push_back(item);
   }

@@ -1,20 +1,21 @@
-// The table of keys: one row a key, built by a function per type of value.
+// The table of keys: one row a key. Add a key here and as a field in spec.hpp, and everything else follows.
 #include "spec/keys.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <limits>
 
 #include "core/error.hpp"
+#include "spec/key_types.hpp"
 #include "spec/names.hpp"
 #include "spec/presets.hpp"
 
 namespace erg {
 namespace {
 
-// Where a key lives: a function from the Spec to the field, const or not as the Spec is.
+// Where a key lives.
 constexpr auto top(auto field) {
   return [=](auto& s) -> auto& { return s.*field; };
 }
@@ -40,60 +41,6 @@ constexpr auto energy(auto field) {
   return [=](auto& s) -> auto& { return s.energy.*field; };
 }
 
-TomlValue value_of(auto content) { return {std::move(content), {}}; }
-
-template <class At>
-Key integer(std::string name, At at, int64_t low, int64_t high, unsigned kinds, std::string doc) {
-  const auto set = [=](Spec& s, const TomlValue& v) {
-    const auto* n = v.as<int64_t>();
-    if (n && low <= *n && *n <= high) at(s) = *n;
-    return n && low <= *n && *n <= high;
-  };
-  const auto get = [=](const Spec& s) { return value_of(int64_t(at(s))); };
-  const bool bounded = high < std::numeric_limits<int64_t>::max();
-  return {name, kinds, bounded ? fmt::format("an integer from {} to {}", low, high) : fmt::format("an integer from {}", low),
-          doc,  {},    false,
-          set,  get};
-}
-
-enum class Ends { closed, open_low, open_high };
-
-// Fields of type double or optional<double>; integers are numbers too.
-template <class At>
-Key number(std::string name, At at, double low, double high, Ends ends, unsigned kinds, std::string doc) {
-  const auto set = [=](Spec& s, const TomlValue& v) {
-    const auto* n = v.as<int64_t>();
-    const auto* r = v.as<double>();
-    if (!n && !r) return false;
-    const double x = n ? double(*n) : *r;
-    const bool inside = (ends == Ends::open_low ? x > low : x >= low) && (ends == Ends::open_high ? x < high : x <= high);
-    if (inside) at(s) = x;
-    return inside;  // NaN is never inside
-  };
-  const auto get = [=](const Spec& s) -> std::optional<TomlValue> {
-    const std::optional<double> x = at(s);
-    return x ? std::optional(value_of(*x)) : std::nullopt;
-  };
-  return {name,
-          kinds,
-          fmt::format("a number {} {} {} {}", ends == Ends::open_low ? "above" : "from", low, ends == Ends::open_high ? "to below" : "to",
-                      high),
-          doc,
-          {},
-          false,
-          set,
-          get};
-}
-
-template <class At>
-Key boolean(std::string name, At at, unsigned kinds, std::string doc) {
-  const auto set = [=](Spec& s, const TomlValue& v) {
-    if (const auto* b = v.as<bool>()) at(s) = *b;
-    return v.as<bool>() != nullptr;
-  };
-  return {name, kinds, "true or false", doc, {}, false, set, [=](const Spec& s) { return value_of(at(s)); }};
-}
-
 bool any_text(const std::string&) { return true; }
 bool not_empty(const std::string& text) { return !text.empty(); }
 bool is_word(const std::string& text) {
@@ -104,33 +51,6 @@ bool is_device(const std::string& text) {  // "cpu", "cuda:1"
   const std::string index = colon == text.npos ? "0" : text.substr(colon + 1);
   return is_word(text.substr(0, colon)) && !index.empty() && index.size() < 5 &&
          std::all_of(index.begin(), index.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
-template <class At>
-Key text(std::string name, At at, bool (*valid)(const std::string&), std::string type, unsigned kinds, std::string doc) {
-  const auto set = [=](Spec& s, const TomlValue& v) {
-    const auto* t = v.as<std::string>();
-    if (t && valid(*t)) at(s) = *t;
-    return t && valid(*t);
-  };
-  return {name, kinds, type, doc, {}, true, set, [=](const Spec& s) { return value_of(at(s)); }};
-}
-
-template <class At, class Names>
-Key choice(std::string name, At at, const Names& names, unsigned kinds, std::string doc) {
-  std::vector<std::string> words;
-  for (const auto& entry : names) words.push_back(entry.first);
-  const auto set = [=](Spec& s, const TomlValue& v) {
-    const auto* t = v.as<std::string>();
-    for (const auto& [word, value] : names)
-      if (t && *t == word) {
-        at(s) = value;
-        return true;
-      }
-    return false;
-  };
-  const auto get = [=](const Spec& s) { return value_of(std::string(name_in(names, at(s)))); };
-  return {name, kinds, fmt::format("one of {}", fmt::join(words, ", ")), doc, words, true, set, get};
 }
 
 Key preset_choice(unsigned kinds, std::string doc) {
@@ -145,31 +65,7 @@ Key preset_choice(unsigned kinds, std::string doc) {
   return {"workload.preset", kinds, fmt::format("one of {}", fmt::join(words, ", ")), doc, words, true, set, get};
 }
 
-// A list whose elements `take` accepts one by one; a single element may stand without brackets.
-template <class Element, class At>
-Key list(std::string name, At at, bool (*take)(const Element&), std::string type, unsigned kinds, std::string doc) {
-  const auto set = [=](Spec& s, const TomlValue& v) {
-    const TomlArray alone = {v};
-    const auto* array = v.as<TomlArray>();
-    std::vector<Element> elements;
-    for (const TomlValue& element : array ? *array : alone) {
-      const auto* e = element.as<Element>();
-      if (!e || !take(*e)) return false;
-      elements.push_back(*e);
-    }
-    if (elements.empty()) return false;
-    at(s) = std::move(elements);
-    return true;
-  };
-  const auto get = [=](const Spec& s) {
-    TomlArray array;
-    for (const Element& e : at(s)) array.push_back(value_of(e));
-    return value_of(std::move(array));
-  };
-  return {name, kinds, type, doc, {}, false, set, get};
-}
-
-// Upper limits keep every product of a plan inside 64 bits.
+// Upper limits keep products such as batch x sequence x hidden inside 64 bits.
 constexpr int64_t batches = int64_t(1) << 22, parallel = 1 << 16, steps = 1'000'000'000, any = std::numeric_limits<int64_t>::max();
 constexpr double long_s = 1e7;
 
@@ -285,7 +181,7 @@ const Key& find_key(const std::string& name, const std::string& where) {
   std::string nearest = nearest_name(leaf, beside);
   if (nearest.empty()) nearest = nearest_name(leaf, everywhere);
   const auto meant = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.leaf() == nearest; });
-  throw Error(ErrorKind::usage, fmt::format("unknown key {}", name), where,
+  throw Error(ErrorKind::usage, fmt::format("unknown key {}", shortened(name)), where,
               meant != keys.end() ? fmt::format("did you mean {}?", meant->name)
                                   : fmt::format("the keys are {}", fmt::join(beside.empty() ? everywhere : beside, ", ")));
 }

@@ -10,7 +10,7 @@ const std::vector<Preset>& presets() {
       // The same code in milliseconds: for tests.
       {"resnet-tiny", "kind = 'resnet50'\nwidth = 16\nblocks = [1, 1, 1, 1]\nimage_size = 32\nclasses = 10"},
       {"gpt-tiny",
-       "kind = 'gpt'\nlayers = 2\nhidden = 64\nheads = 4\nvocabulary = 256\nsequence = 32\nlearning_rate = 1e-2\nwarmup_steps = 5"},
+       "kind = 'gpt'\nlayers = 2\nhidden = 64\nheads = 4\nvocabulary = 256\nsequence = 32\nlearning_rate = 3e-3\nwarmup_steps = 5"},
       // GPT-2's and GPT-3's smallest (Radford et al. 2019, table 2; Brown et al. 2020, table 2.1). Learning rates: Brown's table 2.1.
       {"gpt-117m", "kind = 'gpt'\nlayers = 12\nhidden = 768\nheads = 12\nvocabulary = 50257\nsequence = 1024\nlearning_rate = 6e-4"},
       // CARAML's three sizes (FZJ-JSC/CARAML, llm_training/llm_benchmark_nvidia_amd.yaml, 800M with 16 heads).

@@ -48,7 +48,7 @@ class Reader {
       } else if (is_table(e.value)) {
         const std::vector<std::string> tables = {"workload", "layout", "measure", "energy", "axes", "labels", "sweep"};
         const std::string nearest = nearest_name(e.key, tables);
-        throw Error(ErrorKind::usage, fmt::format("unknown table {}", e.key), where,
+        throw Error(ErrorKind::usage, fmt::format("unknown table {}", shortened(e.key)), where,
                     nearest.empty() ? fmt::format("the tables are {}", fmt::join(tables, ", ")) : fmt::format("did you mean {}?", nearest));
       } else {
         settings(e, e.key, d);
@@ -141,8 +141,9 @@ void apply(const Setting& setting, Spec& spec) {
   if (key.set(spec, setting.value)) return;
   const auto* text = setting.value.as<std::string>();
   const std::string nearest = text ? nearest_name(*text, key.choices) : "";
-  throw Error(ErrorKind::usage, fmt::format("{} = {} is not possible: it takes {}", key.name, toml_text(setting.value), key.type),
-              setting.where, nearest.empty() ? "" : fmt::format("did you mean {}?", nearest));
+  throw Error(ErrorKind::usage,
+              fmt::format("{} = {} is not possible: it takes {}", key.name, shortened(toml_text(setting.value)), key.type), setting.where,
+              nearest.empty() ? "" : fmt::format("did you mean {}?", nearest));
 }
 
 // What a workload's other values decide unless somebody said otherwise.

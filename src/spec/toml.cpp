@@ -132,6 +132,14 @@ std::string toml_text(const TomlValue& value) {
   return "a date or time";
 }
 
+std::string shortened(const std::string& text) {
+  constexpr size_t most = 80;
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // not inside a UTF-8 character
+  return text.substr(0, end) + "…";
+}
+
 std::string place_text(const std::string& source, Place place) {
   return place.line == 0 ? source : fmt::format("{}:{}:{}", source, place.line, place.column);
 }

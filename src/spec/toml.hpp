@@ -41,6 +41,7 @@ TomlTable parse_toml(std::string_view text, const std::string& source);
 TomlValue parse_toml_value(const std::string& text, const std::string& source);
 
 std::string toml_text(const TomlValue& value);                   // on one line; doubles in the fewest digits that read back the same
+std::string shortened(const std::string& text);                  // for messages: at most about 80 bytes
 std::string place_text(const std::string& source, Place place);  // "specs/quick.toml:3:1"
 
 }  // namespace erg

@@ -37,6 +37,8 @@ TEST(Hostile, TenMegabytes) {
   EXPECT_EQ(load(repeated("# a comment of some length, again and again\n", 230'000) + "workload.preset = 'gpt-tiny'").name, "spec");
   EXPECT_THAT(load_error("name = '" + std::string(10'000'000, 'x')), StartsWith("spec.toml:1:"));
   EXPECT_EQ(load("workload.preset = 'gpt-tiny'\nname = '" + std::string(10'000'000, 'x') + "'").name.size(), 10'000'000u);
+  EXPECT_LT(load_error("workload.preset = 'gpt-tiny'\nworkload.data = ['" + std::string(10'000'000, 'x') + "']").size(), 300u);
+  EXPECT_LT(load_error(std::string(10'000'000, 'x') + " = 1").size(), 1000u);
   std::string keys;
   for (int i = 0; i < 100'000; ++i) keys += "key_number_" + std::to_string(i) + " = 1\n";
   EXPECT_THAT(load_error(keys), StartsWith("spec.toml:1:1: unknown key key_number_0"));
