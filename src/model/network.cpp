@@ -5,10 +5,23 @@
 #include "model/network_builder.hpp"
 
 namespace erg {
+namespace {
+
+// What a linear op gives to a residual norm as delta is not kept: that norm's backward reads the sum, the linear's reads only its input.
+bool only_added_to_the_stream(const std::vector<NamedOp>& ops, size_t i) {
+  const auto* linear = std::get_if<LinearDesc>(&ops[i].desc);
+  if (!linear || linear->activation != Activation::none || i + 1 == ops.size()) return false;
+  const auto* norm = std::get_if<ResidualNormDesc>(&ops[i + 1].desc);
+  return norm && norm->residual;
+}
+
+}  // namespace
+
 namespace detail {
 
 void add_totals(Network& network) {
-  for (const NamedOp& op : network.ops) {
+  for (size_t i = 0; i < network.ops.size(); ++i) {
+    const NamedOp& op = network.ops[i];
     const OpCost c = cost(op.desc);
     const double flops = c.flops_forward + c.flops_backward;
     double causal = flops;
@@ -18,7 +31,7 @@ void add_totals(Network& network) {
     network.flops_full += flops;
     network.flops_causal += causal;
     network.parameters += c.parameters;
-    network.saved_bytes += c.saved_bytes;
+    if (!only_added_to_the_stream(network.ops, i)) network.saved_bytes += c.saved_bytes;
   }
 }
 

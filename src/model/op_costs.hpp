@@ -1,6 +1,6 @@
 // What each kind of op costs and how it is described: the overloads behind cost(), op_class() and describe() of ops.hpp.
-// Rules shared by all: matrix products count, biases, norms and pointwise work do not (MLPerf's model_tensor_flops);
-// an op counts the output it makes and its private state as saved, its input was counted by the op that made it.
+// Matrix products count as FLOPs, biases, norms and pointwise work do not (MLPerf's model_tensor_flops). An op counts the output it
+// makes and its private state as saved; its input was counted by the op that made it.
 #pragma once
 #include <string>
 

@@ -105,7 +105,7 @@ struct ClassifierDesc {
 using OpDesc = std::variant<ConvBnDesc, BottleneckDesc, MaxPoolDesc, GlobalAvgPoolDesc, LinearDesc, ResidualNormDesc,
                             AttentionDesc, EmbeddingDesc, ClassifierDesc>;
 
-OpCost cost(const OpDesc& desc);                 // full (non-causal) attention count; causal_attention_flops tells the half to subtract
+OpCost cost(const OpDesc& desc);                 // attention in full; attention_flops_forward tells the causal half
 double attention_flops_forward(const AttentionDesc& desc, bool causal);   // 4 b s^2 h full, half of it causal
 std::string op_class(const OpDesc& desc);        // "convolution", "attention", ...: the rows of --profile
 std::string describe(const OpDesc& desc);        // "conv 3x3/2 256->512 @28 b32 bf16 bn+relu": names test cases and benchmarks

@@ -93,7 +93,7 @@ TEST(Cost, AttentionIsTwoProductsAndKeepsNoSquareMatrix) {
 }
 
 TEST(Cost, EmbeddingAndTiedHeadShareOneTable) {
-  const EmbeddingDesc embedding{2, 7, 100, 12, 7, DType::f32};
+  const EmbeddingDesc embedding{2, 7, 100, 12, 7, true, DType::f32};
   EXPECT_EQ(cost(embedding).parameters, 107 * 12);
   EXPECT_EQ(cost(embedding).flops_forward, 0);
   ClassifierDesc head;
