@@ -43,10 +43,15 @@ void show(const Json& facts, const std::string& json) {
   print(facts, 0);
 }
 
-void add_json(CLI::App& command, std::string& json) { command.add_option("--json", json, "Write the facts as JSON to a file, or - for stdout"); }
+void add_json(CLI::App& command, std::string& json) {
+  command.add_option("--json", json, "Write the facts as JSON to a file, or - for stdout");
+}
 
 void add_tokens(CLI::App& data) {
-  struct Options { TokensRequest request; std::string json; };
+  struct Options {
+    TokensRequest request;
+    std::string json;
+  };
   auto options = std::make_shared<Options>();
   TokensRequest& request = options->request;
   CLI::App& command = *data.add_subcommand("tokens", "Turn UTF-8 text into token files with a SentencePiece vocabulary");
@@ -70,7 +75,10 @@ void add_tokens(CLI::App& data) {
 }
 
 void add_images(CLI::App& data) {
-  struct Options { ImagesRequest request; std::string size, json; };
+  struct Options {
+    ImagesRequest request;
+    std::string size, json;
+  };
   auto options = std::make_shared<Options>();
   ImagesRequest& request = options->request;
   options->size = fmt::format("{}x{}", request.width, request.height);
@@ -98,7 +106,10 @@ void add_images(CLI::App& data) {
 }
 
 void add_inspect(CLI::App& data) {
-  struct Options { std::string folder, json; bool every = false; };
+  struct Options {
+    std::string folder, json;
+    bool every = false;
+  };
   auto options = std::make_shared<Options>();
   CLI::App& command = *data.add_subcommand("inspect", "Say what a data folder holds and check that it can be trained on");
   command.add_option("folder", options->folder, "A folder of token files or of images")->required();

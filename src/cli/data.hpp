@@ -1,7 +1,9 @@
 // `ergometer data`: make and inspect training data.
 #pragma once
 
-namespace CLI { class App; }
+namespace CLI {
+class App;
+}
 
 namespace erg {
 

@@ -4,7 +4,9 @@
 
 namespace erg {
 
-struct Box { double x, y, width, height; };  // in source pixels
+struct Box {
+  double x, y, width, height;
+};  // in source pixels
 
 // Inception's crop (Szegedy et al. 2015) as torchvision's RandomResizedCrop does it: 8 to 100 % of the area, aspect 3:4 to 4:3, whole
 // pixels; after ten misses the largest central part of allowed aspect. Decided by `key`.

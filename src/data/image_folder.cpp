@@ -33,15 +33,17 @@ void read_into(std::vector<uint8_t>& bytes, const std::string& path) {
   const auto fail = [&] { return Error(ErrorKind::usage, fmt::format("cannot read the image: {}", std::strerror(errno)), path); };
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw fail();
-  struct stat status{};
+  struct stat status {};
   ssize_t n = fstat(fd, &status);
   bytes.resize(n == 0 ? size_t(status.st_size) : 0);
   size_t have = 0;
   while (n >= 0 && have < bytes.size()) {
     n = read(fd, bytes.data() + have, bytes.size() - have);
     if (n == 0) break;
-    if (n > 0) have += size_t(n);
-    else if (errno == EINTR) n = 0;
+    if (n > 0)
+      have += size_t(n);
+    else if (errno == EINTR)
+      n = 0;
   }
   const int saved = errno;
   close(fd);
@@ -77,9 +79,13 @@ class ImageLoader {
 class ImageStream {
  public:
   ImageStream(const std::vector<LabelledImage>& images, const ImageShape& shape, uint64_t seed, bool augment, int workers)
-      : images_(images), shape_(shape), seed_(seed), augment_(augment), loaders_(size_t(workers)),
-        prefetch_([this](HostBatch& batch, int64_t index, int64_t part, int worker) { make(batch, index, part, worker); }, empty_batch(shape),
-                  shape.batch, workers, kBatchesAhead) {}
+      : images_(images),
+        shape_(shape),
+        seed_(seed),
+        augment_(augment),
+        loaders_(size_t(workers)),
+        prefetch_([this](HostBatch& batch, int64_t index, int64_t part, int worker) { make(batch, index, part, worker); },
+                  empty_batch(shape), shape.batch, workers, kBatchesAhead) {}
 
   const HostBatch& next() { return prefetch_.next(); }
 

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 namespace {
 
 Error fail(const std::string& why, const fs::path& where) {
-  return Error(ErrorKind::usage, why, where.string(), "give a folder with one folder of JPEG files per class, or make one with `ergometer data images`");
+  return Error(ErrorKind::usage, why, where.string(),
+               "give a folder with one folder of JPEG files per class, or make one with `ergometer data images`");
 }
 
 // Names in a folder that `wanted` accepts, sorted by bytes.

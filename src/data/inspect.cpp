@@ -24,8 +24,8 @@ namespace {
 int64_t checked_size(const TokenFile& file, int64_t vocabulary) {
   for (int64_t i = 0; i < file.size(); ++i)
     if (file[i] < 0 || file[i] >= vocabulary)
-      throw Error(ErrorKind::usage, fmt::format("token {} at position {} is outside the vocabulary of {}", file[i], i, vocabulary), file.path(),
-                  "make the folder again with `ergometer data tokens`");
+      throw Error(ErrorKind::usage, fmt::format("token {} at position {} is outside the vocabulary of {}", file[i], i, vocabulary),
+                  file.path(), "make the folder again with `ergometer data tokens`");
   return file.size();
 }
 
@@ -40,7 +40,8 @@ Json inspect_tokens(const fs::path& folder) {
   const TokenFile train((folder / "train.bin").string()), validation((folder / "val.bin").string());
   const Tokenizer tokenizer(read_file(folder / "tokenizer.model"));
   if (tokenizer.vocabulary() != vocabulary)
-    throw Error(ErrorKind::usage, fmt::format("data.json says a vocabulary of {}, tokenizer.model has {}", vocabulary, tokenizer.vocabulary()),
+    throw Error(ErrorKind::usage,
+                fmt::format("data.json says a vocabulary of {}, tokenizer.model has {}", vocabulary, tokenizer.vocabulary()),
                 folder.string(), "make the folder again with `ergometer data tokens`");
   Json facts{{"kind", "tokens"},
              {"vocabulary", vocabulary},

@@ -1,15 +1,17 @@
 // libjpeg's C interface: errors leave through longjmp, so the code it may leave holds nothing with a destructor.
 #include "data/jpeg.hpp"
 
-// jpeglib.h needs stdio first
+// jpeglib.h uses what cstdio declares
+// clang-format off
 #include <cstdio>
-#include <cstdlib>
+#include <jerror.h>
+#include <jpeglib.h>
+// clang-format on
 
 #include <algorithm>
 #include <csetjmp>
+#include <cstdlib>
 #include <iterator>
-#include <jerror.h>
-#include <jpeglib.h>
 
 #include "core/error.hpp"
 

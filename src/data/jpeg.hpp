@@ -8,7 +8,9 @@
 
 namespace erg {
 
-struct PixelRect { int x, y, width, height; };
+struct PixelRect {
+  int x, y, width, height;
+};
 
 // Pixels of a decoded part, 4 bytes each: red, green, blue, unused. `at` says where in the (scaled) image it lies.
 struct DecodedPart {

@@ -105,7 +105,8 @@ MadeImages make_image_folder(const ImagesRequest& request) {
                                 {"height", request.height},
                                 {"jpeg_quality", kQuality},
                                 {"seed", request.seed}}
-                               .dump(2) + "\n";
+                               .dump(2) +
+                           "\n";
   std::error_code failure;
   if (fs::exists(folder / "data.json", failure) && read_file(folder / "data.json") == data) {
     made.reused = true;

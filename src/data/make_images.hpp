@@ -6,16 +6,16 @@
 namespace erg {
 
 struct ImagesRequest {
-  std::string out;                   // folder, made when missing
+  std::string out{};  // folder, made when missing
   int64_t classes = 10, per_class = 60;
-  int64_t width = 500, height = 375; // the mean size of ImageNet's photos
-  double validation = 0.1;           // this share of each class, at least one image, goes to val/
+  int64_t width = 500, height = 375;  // the mean size of ImageNet's photos
+  double validation = 0.1;            // this share of each class, at least one image, goes to val/
   uint64_t seed = 1;
 };
 
 struct MadeImages {
   int64_t train = 0, validation = 0;
-  bool reused = false;               // the folder already held this set
+  bool reused = false;  // the folder already held this set
 };
 
 // Writes OUT/train/class-003/00017.jpg, OUT/val/… and OUT/data.json. A folder that was made from the same request is left alone. The same

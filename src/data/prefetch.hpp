@@ -74,9 +74,7 @@ class Prefetch {
       std::exception_ptr error;
       try {
         make_(mine.item, index, part, worker);
-      } catch (...) {
-        error = std::current_exception();
-      }
+      } catch (...) { error = std::current_exception(); }
       lock.lock();
       if (error && part < mine.failed_part) {
         mine.failed_part = part;

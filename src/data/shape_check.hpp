@@ -4,7 +4,7 @@
 
 namespace erg {
 
-void check(const TextShape& shape);    // throws Error(usage)
+void check(const TextShape& shape);  // throws Error(usage)
 void check(const ImageShape& shape);
 
 }  // namespace erg

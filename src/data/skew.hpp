@@ -8,7 +8,9 @@
 namespace erg {
 
 // The octave [first, first + size) of values around `value`: 0, 1-2, 3-6, 7-14, ..., the last one cut at n.
-struct Octave { int64_t first, size; };
+struct Octave {
+  int64_t first, size;
+};
 constexpr Octave octave_of(int64_t value, int64_t n) {
   const int64_t first = int64_t(std::bit_floor(uint64_t(value) + 1)) - 1;
   return {first, std::min(first + 1, n - first)};

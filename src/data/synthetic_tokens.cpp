@@ -8,7 +8,7 @@
 namespace erg {
 namespace {
 
-constexpr uint64_t kTextStream = 2000;       // + split: validation never repeats training's random numbers
+constexpr uint64_t kTextStream = 2000;  // + split: validation never repeats training's random numbers
 constexpr uint64_t kSuccessorStream = 2010;
 
 class SyntheticTokens : public Batches {

@@ -60,7 +60,8 @@ std::string read_text(const std::string& path) {
   }
   if (text.empty()) throw fail("the file has no text");
   if (const auto at = find_invalid_utf8(text))
-    throw fail(fmt::format("not UTF-8 at byte {} (0x{:02x})", *at, uint8_t(text[*at])), "convert it, for example with iconv -f latin1 -t utf-8");
+    throw fail(fmt::format("not UTF-8 at byte {} (0x{:02x})", *at, uint8_t(text[*at])),
+               "convert it, for example with iconv -f latin1 -t utf-8");
   return text;
 }
 

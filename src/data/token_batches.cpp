@@ -21,7 +21,11 @@ constexpr uint64_t kOffsetStream = 4000, kOrderStream = 4001;  // by epoch
 class TokenBatches : public Batches {
  public:
   TokenBatches(const std::string& folder, const TextShape& shape, uint64_t seed)
-      : folder_(folder), shape_(shape), seed_(seed), vocabulary_(token_vocabulary(folder)), files_{TokenFile(file("train.bin")), TokenFile(file("val.bin"))} {
+      : folder_(folder),
+        shape_(shape),
+        seed_(seed),
+        vocabulary_(token_vocabulary(folder)),
+        files_{TokenFile(file("train.bin")), TokenFile(file("val.bin"))} {
     check(shape);
     if (vocabulary_ > shape.vocabulary)
       throw Error(ErrorKind::usage, fmt::format("the tokenizer has {} tokens, the model only {}", vocabulary_, shape.vocabulary), folder,

@@ -20,7 +20,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "token files are mapped as they lie on disk");
 
-struct Variant { uint32_t magic, version; };
+struct Variant {
+  uint32_t magic, version;
+};
 constexpr Variant kNarrow{20240520, 1}, kWide{20240801, 7};
 using Header = std::array<uint32_t, 256>;
 
@@ -71,7 +73,7 @@ TokenFile::TokenFile(std::string path) : path_(std::move(path)) {
   };
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw fail(fmt::format("cannot open the token file: {}", std::strerror(errno)));
-  struct stat status{};
+  struct stat status {};
   const bool known = fstat(fd, &status) == 0;
   bytes_ = known ? size_t(status.st_size) : 0;
   void* map = bytes_ >= sizeof(Header) ? mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
@@ -86,8 +88,10 @@ TokenFile::TokenFile(std::string path) : path_(std::move(path)) {
   const uint64_t held = (bytes_ - sizeof(Header)) / (wide_ ? 4 : 2);
   const uint64_t rest = (bytes_ - sizeof(Header)) % (wide_ ? 4 : 2);
   std::string wrong;
-  if (!wide_ && !is(kNarrow)) wrong = fmt::format("not a token file: magic {} version {}", header[0], header[1]);
-  else if (count != held || rest != 0) wrong = fmt::format("the header says {} tokens, the file holds {}", count, held);
+  if (!wide_ && !is(kNarrow))
+    wrong = fmt::format("not a token file: magic {} version {}", header[0], header[1]);
+  else if (count != held || rest != 0)
+    wrong = fmt::format("the header says {} tokens, the file holds {}", count, held);
   if (!wrong.empty()) {
     munmap(map, bytes_);
     throw fail(wrong);

@@ -20,7 +20,9 @@ class TokenWriter {
   int64_t count() const { return count_; }
 
  private:
-  struct Close { void operator()(std::FILE* file) const { std::fclose(file); } };
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
   void write(const void* data, size_t bytes);
   void write_header();
 

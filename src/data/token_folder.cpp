@@ -23,7 +23,11 @@ namespace {
 // Byte-pair encoding learns nothing more from larger samples, but its time and memory grow with them.
 constexpr size_t kTrainingBytes = 16 << 20;
 
-struct Source { std::string path; size_t bytes; uint64_t hash; };
+struct Source {
+  std::string path;
+  size_t bytes;
+  uint64_t hash;
+};
 
 std::vector<Source> look_at(const std::vector<std::string>& inputs) {
   std::vector<Source> sources;
@@ -134,7 +138,8 @@ TokenFolder make_token_folder(const TokensRequest& request, const std::function<
   }
   const Tokenizer tokenizer(model);
 
-  TokenWriter splits[2] = {{(folder / "train.bin").string(), tokenizer.vocabulary()}, {(folder / "val.bin").string(), tokenizer.vocabulary()}};
+  TokenWriter splits[2] = {{(folder / "train.bin").string(), tokenizer.vocabulary()},
+                           {(folder / "val.bin").string(), tokenizer.vocabulary()}};
   for (const Source& source : sources) {
     say("encoding " + source.path);
     encode(read_text(source.path), tokenizer, request.validation, splits);

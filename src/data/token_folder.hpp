@@ -8,16 +8,16 @@
 namespace erg {
 
 struct TokensRequest {
-  std::vector<std::string> inputs;   // UTF-8 text files, plain or gzip; one document each
-  std::string out;                   // folder, made when missing
-  int64_t vocabulary = 8000;         // of the tokenizer that is trained
-  std::string model;                 // or a SentencePiece model to use
-  double validation = 0.05;          // share of the text held back
+  std::vector<std::string> inputs;  // UTF-8 text files, plain or gzip; one document each
+  std::string out{};                // folder, made when missing
+  int64_t vocabulary = 8000;        // of the tokenizer that is trained
+  std::string model{};              // or a SentencePiece model to use
+  double validation = 0.05;         // share of the text held back
 };
 
 struct TokenFolder {
   int64_t vocabulary = 0, train_tokens = 0, validation_tokens = 0;
-  bool reused = false;               // the folder already held the same data
+  bool reused = false;  // the folder already held the same data
 };
 
 // Writes train.bin, val.bin, tokenizer.model, data.json. Deterministic. Does nothing when data.json says that the folder was made from the

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace sentencepiece { class SentencePieceProcessor; }
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
 
 namespace erg {
 
