@@ -1,0 +1,158 @@
+// Keys down and queries across, as in forward. With P_ij made again from log_sum and D_i = d_y_i y_i (Dao 2023, algorithm 2):
+//   d_v_j = sum_i p_ij d_y_i;  d_s_ij = p_ij (d_y_i v_j - D_i);  d_q_i = sum_j d_s_ij k_j / sqrt(d);  d_k_j = sum_i d_s_ij q_i / sqrt(d)
+// A task owns blocks of keys of one head and all that they give to d_q, which is added up over the head's tasks at the end.
+#include <omp.h>
+
+#include "engine/cpu/kernels/head.hpp"
+
+namespace erg::ERG_ISA {
+namespace {
+
+constexpr int64_t N = attention_block;
+
+template <class T> struct Backward {
+  using C = Multiplied<T>;
+
+  // What one thread works in.
+  struct Space {
+    C* rows;                                     // of a head, to pack from
+    C *k, *v, *k_turned;                         // left operands
+    C *q_by_size, *dy_by_size, *q_by_row, *dy_by_row;
+    float *log_sum, *delta;                      // [queries] of the head; delta is D
+    float *scores, *dp;                          // [keys, queries]
+    C *p, *ds, *ds_by_row;                       // [keys, queries]; the last [keys / w, queries, w]
+    float *dk, *dv;                              // [keys, size]
+    explicit Space(Arena& arena, const Heads<T>& h)
+        : rows(arena.take<C>(h.elements)),
+          k(arena.take<C>(h.elements)),
+          v(arena.take<C>(h.elements)),
+          k_turned(arena.take<C>(h.elements)),
+          q_by_size(arena.take<C>(h.elements)),
+          dy_by_size(arena.take<C>(h.elements)),
+          q_by_row(arena.take<C>(h.elements)),
+          dy_by_row(arena.take<C>(h.elements)),
+          log_sum(arena.take<float>(h.sequence)),
+          delta(arena.take<float>(h.sequence)),
+          scores(arena.take<float>(N * N)),
+          dp(arena.take<float>(N * N)),
+          p(arena.take<C>(N * N)),
+          ds(arena.take<C>(N * N)),
+          ds_by_row(arena.take<C>(N * N)),
+          dk(arena.take<float>(N * h.size)),
+          dv(arena.take<float>(N * h.size)) {}
+    static int64_t bytes(const Heads<T>& h) {
+      Arena arena(nullptr);
+      Space space(arena, h);
+      return arena.taken_since(nullptr);
+    }
+  };
+
+  static void pack(const Heads<T>& h, int64_t head, const Space& s) {
+    const Attention& a = h.a;
+    h.load(h.qkv(head, 0), h.qkv_stride(), true, s.rows);
+    pack_by_size(s.rows, h.sequence, h.size, s.q_by_size);
+    pack_by_row(s.rows, h.sequence, h.size, s.q_by_row);
+    h.load(h.qkv(head, 1), h.qkv_stride(), true, s.k);
+    turn(s.k, h.sequence, h.size, s.k_turned);
+    h.load(h.qkv(head, 2), h.qkv_stride(), false, s.v);
+    const T *d_y = static_cast<const T*>(a.d_y) + h.at_y(head), *y = static_cast<const T*>(a.y) + h.at_y(head);
+    h.load(d_y, h.y_stride(), false, s.rows);
+    pack_by_size(s.rows, h.sequence, h.size, s.dy_by_size);
+    pack_by_row(s.rows, h.sequence, h.size, s.dy_by_row);
+    for (int64_t t = 0; t < a.sequence; ++t) {
+      float sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = 0; i < a.head_size; ++i) sum += load(d_y[t * h.y_stride() + i]) * load(y[t * h.y_stride() + i]);
+      s.delta[t] = sum;
+      s.log_sum[t] = a.log_sum[head * a.sequence + t];
+    }
+    for (int64_t t = a.sequence; t < h.sequence; ++t) s.delta[t] = 0, s.log_sum[t] = 1e30f;   // padding: p = 0
+  }
+
+  template <bool diagonal> static void probabilities(const Heads<T>& h, int64_t queries, const Space& s) {
+    const float scale = h.scale * log2_e;
+    for (int64_t c = 0; c < N; c += 16) {
+      const F<16> log_sum = load_block<16>(s.log_sum + queries * N + c), delta = load_block<16>(s.delta + queries * N + c);
+      const int64_t keys = diagonal ? c + 16 : N;
+      for (int64_t r = 0; r < N; r += 2) {
+        F<16> p[2] = {}, ds[2] = {};
+        if (r < keys) {
+          for (int i = 0; i < 2; ++i) {
+            const int64_t at = (r + i) * N + c;
+            p[i] = exp2<16>(load_block<16>(s.scores + at) * scale - log_sum);
+            if (diagonal && r >= c) p[i] = lane_numbers < float(r + i - c) ? F<16>{} : p[i];
+            ds[i] = p[i] * (load_block<16>(s.dp + at) - delta);
+          }
+        }
+        for (int i = 0; i < 2; ++i) {
+          store_block<16>(s.p + (r + i) * N + c, p[i]);
+          store_block<16>(s.ds + (r + i) * N + c, ds[i]);
+        }
+        store_pair(s.ds_by_row + r * N + c * woven<C>, N, ds[0], ds[1]);
+      }
+    }
+  }
+
+  template <bool diagonal> static void block(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s, float* dq) {
+    const int64_t S = h.sequence, D = h.size, at_keys = keys * N * D, at_queries = queries * N * D;
+    multiply<false>(N, N, D, s.k + at_keys, D, s.q_by_size + queries * N * woven<C>, S, s.scores, N);
+    multiply<false>(N, N, D, s.v + at_keys, D, s.dy_by_size + queries * N * woven<C>, S, s.dp, N);
+    probabilities<diagonal>(h, queries, s);
+    multiply<!diagonal>(N, D, N, s.p, N, s.dy_by_row + at_queries, D, s.dv, D);      // the diagonal comes first
+    multiply<!diagonal>(N, D, N, s.ds, N, s.q_by_row + at_queries, D, s.dk, D);
+    multiply<true>(D, N, N, s.k_turned + keys * N, S, s.ds_by_row, N, dq + queries * N, S);
+  }
+
+  // dq of all tasks: [task][size, queries].
+  static int64_t workspace_bytes(const Attention& a) {
+    const Heads<T> h{a};
+    return a.threads * Space::bytes(h) + h.tasks() * h.elements * int64_t(sizeof(float));
+  }
+
+  static void run(const Attention& a) {
+    const Heads<T> h{a};
+    const int64_t tasks = h.tasks(), space_bytes = Space::bytes(h), blocks = attention_blocks(a), heads = a.batch * a.heads;
+    float* const all_dq = reinterpret_cast<float*>(static_cast<char*>(a.workspace) + a.threads * space_bytes);
+#pragma omp parallel
+    {
+      Arena arena(static_cast<char*>(a.workspace) + omp_get_thread_num() * space_bytes);
+      const Space s(arena, h);
+#pragma omp for schedule(dynamic, 1)
+      for (int64_t task = 0; task < tasks; ++task) {
+        float* const dq = all_dq + task * h.elements;
+        std::memset(dq, 0, size_t(h.elements) * sizeof(float));
+        const int64_t head = task / a.parts;
+        pack(h, head, s);
+        for (int64_t keys = task % a.parts; keys < blocks; keys += a.parts) {
+          block<true>(h, keys, keys, s, dq);
+          for (int64_t queries = keys + 1; queries < blocks; ++queries) block<false>(h, keys, queries, s, dq);
+          h.store_rows(s.dk, keys * N, h.last_row(keys), h.scale, true, h.d_qkv(head, 1), h.qkv_stride());
+          h.store_rows(s.dv, keys * N, h.last_row(keys), 1, false, h.d_qkv(head, 2), h.qkv_stride());
+        }
+      }
+#pragma omp for schedule(static)
+      for (int64_t item = 0; item < heads * blocks; ++item) {
+        const int64_t head = item / blocks, queries = item % blocks;
+        const float* const dq = all_dq + head * a.parts * h.elements + queries * N;
+        float *const sum = s.dk, *const rows = s.dv;               // free by now; [size, queries], [queries, size]
+        for (int64_t r = 0; r < h.size; ++r)
+          for (int64_t c = 0; c < N; c += 16) {
+            F<16> v = {};
+            for (int64_t part = 0; part < a.parts; ++part) v += load_block<16>(dq + part * h.elements + r * h.sequence + c);
+            store_block<16>(sum + r * N + c, v);
+          }
+        turn(sum, h.size, N, rows);
+        h.store_rows(rows, queries * N, h.last_row(queries), h.scale, true, h.d_qkv(head, 0), h.qkv_stride());
+      }
+    }
+  }
+};
+
+}  // namespace
+
+const AttentionKernel attention_backward = {
+    [](const Attention& a) { return a.dtype == DType::bf16 ? Backward<bf16>::workspace_bytes(a) : Backward<float>::workspace_bytes(a); },
+    [](const Attention& a) { a.dtype == DType::bf16 ? Backward<bf16>::run(a) : Backward<float>::run(a); },
+};
+
+}  // namespace erg::ERG_ISA
