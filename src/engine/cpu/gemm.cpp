@@ -11,7 +11,7 @@ constexpr int64_t rows_that_pay_for_packing = 384;
 int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 dnnl::matmul::primitive_desc matmul(const GemmDesc& d, const onednn::Desc& b) {
-  const onednn::Desc a({d.m, d.k}, onednn::type_of(d.operands), onednn::Dims{d.a_stride ? d.a_stride : d.k, 1});
+  const onednn::Desc a({d.m, d.k}, onednn::type_of(d.operands), onednn::Tag::ab);
   const onednn::Desc c({d.m, d.n}, onednn::type_of(d.result), onednn::Tag::ab);
   dnnl::primitive_attr attr = onednn::user_scratch();
   if (d.accumulate) {

@@ -12,7 +12,6 @@ namespace erg {
 struct GemmDesc {
   int64_t m = 0, n = 0, k = 0;
   DType operands = DType::f32, result = DType::f32;
-  int64_t a_stride = 0;                          // elements between rows of A; 0: k
   bool b_transposed = false;                     // B lies as [n, k]
   bool bias = false;                             // fp32
   bool accumulate = false;

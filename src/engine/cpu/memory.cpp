@@ -21,7 +21,11 @@ int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 void zero(void* data, int64_t bytes) {
   constexpr int64_t chunk = 1 << 20;
   const int64_t chunks = (bytes + chunk - 1) / chunk;
-#pragma omp parallel for schedule(static) if (chunks > 1)
+  if (chunks <= 1) {                              // not by an `if` clause: a team of one would take the place of the one libgomp keeps
+    std::memset(data, 0, size_t(bytes));
+    return;
+  }
+#pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < chunks; ++i) std::memset(static_cast<char*>(data) + i * chunk, 0, size_t(std::min(chunk, bytes - i * chunk)));
 }
 
