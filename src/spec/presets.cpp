@@ -24,9 +24,9 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
-// GPT: AdamW as GPT-3 (Brown et al. 2020, appendix B). ResNet: SGD as NVIDIA's DeepLearningExamples RN50v1.5 and Goyal et al. 2017;
-// its learning rate follows from the batch (settings.cpp). Their warm-ups last thousands of steps; a benchmark run has 10 to 100, so
-// ours are just long enough that Adam's first estimates and untrained batch norms do no harm, and the loss falls within the run.
+// GPT: AdamW as GPT-3 (Brown et al. 2020, appendix B). ResNet: momentum 0.9 as Goyal et al. 2017, label smoothing and a learning rate that
+// follows the batch (settings.cpp) as NVIDIA's DeepLearningExamples RN50v1.5. Their warm-ups last thousands of steps; a benchmark run has 10
+// to 100, so ours are just long enough that Adam's first estimates and untrained batch norms do no harm, and the loss falls within the run.
 const char* kind_defaults(WorkloadKind kind) {
   switch (kind) {
     case WorkloadKind::gpt:
