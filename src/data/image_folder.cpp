@@ -55,18 +55,18 @@ void read_into(std::vector<uint8_t>& bytes, const std::string& path) {
 // One worker's tools.
 class ImageLoader {
  public:
-  // out [3, size, size]. `key` decides crop and flip; without one it is the central crop.
-  void load(const std::string& path, std::optional<uint64_t> key, int size, float* out) {
+  // out [3, size, size]: a crop and flip that `key` decides when `augment`, else the central crop.
+  void load(const std::string& path, bool augment, uint64_t key, int size, float* out) {
     read_into(file_, path);
     decoder_.open(file_, path);
-    Box box = key ? random_resized_crop(decoder_.width(), decoder_.height(), *key) : central_crop(decoder_.width(), decoder_.height());
+    Box box = augment ? random_resized_crop(decoder_.width(), decoder_.height(), key) : central_crop(decoder_.width(), decoder_.height());
     int denominator = 1;  // JPEG's own reduction is nearly free, as long as it does not go below the wanted size
     while (denominator < 8 && std::min(box.width, box.height) >= 2.0 * denominator * size) denominator *= 2;
     const int x = int(std::floor(box.x)), y = int(std::floor(box.y));
     const PixelRect rect{x, y, int(std::ceil(box.x + box.width)) - x, int(std::ceil(box.y + box.height)) - y};
     const DecodedPart part = decoder_.decode(rect, denominator);
     for (double* side : {&box.x, &box.y, &box.width, &box.height}) *side /= denominator;
-    resizer_.run(part, box, size, key && (*key & 1), out);
+    resizer_.run(part, box, size, augment && (key & 1), out);
   }
 
  private:
@@ -102,9 +102,9 @@ class ImageStream {
     const int64_t place = index * shape_.batch + part, n = int64_t(images_.size());
     const uint64_t epoch = augment_ ? uint64_t(place / n) : 0;
     const LabelledImage& image = images_[size_t(shuffled(place % n, n, random_bits(seed_, kOrderStream, epoch)))];
-    const auto key = augment_ ? std::optional(random_bits(seed_, kAugmentStream, uint64_t(place))) : std::nullopt;
+    const uint64_t key = random_bits(seed_, kAugmentStream, uint64_t(place));
     batch.targets[size_t(part)] = image.label;
-    loaders_[size_t(worker)].load(image.path, key, int(shape_.size), &batch.pixels[size_t(part * 3 * shape_.size * shape_.size)]);
+    loaders_[size_t(worker)].load(image.path, augment_, key, int(shape_.size), &batch.pixels[size_t(part * 3 * shape_.size * shape_.size)]);
   }
 
   const std::vector<LabelledImage>& images_;

@@ -44,6 +44,17 @@ bool is_jpeg(const fs::directory_entry& entry) {
   return ending == ".jpg" || ending == ".jpeg";
 }
 
+fs::path training_folder(const fs::path& root) {
+  std::error_code ignored;
+  return fs::is_directory(root / "train", ignored) ? root / "train" : root;
+}
+
+std::vector<std::string> classes_of(const fs::path& folder) {
+  std::vector<std::string> classes = names(folder, is_folder);
+  if (classes.empty()) throw fail("has no folders of images", folder);
+  return classes;
+}
+
 std::vector<LabelledImage> images_of(const fs::path& folder, const std::vector<std::string>& classes) {
   std::vector<LabelledImage> images;
   for (const std::string& name : names(folder, is_folder)) {
@@ -60,10 +71,9 @@ std::vector<LabelledImage> images_of(const fs::path& folder, const std::vector<s
 
 ImageList list_images(const std::string& folder) {
   std::error_code ignored;
-  const fs::path root(folder), train = fs::is_directory(root / "train", ignored) ? root / "train" : root;
+  const fs::path root(folder), train = training_folder(root);
   ImageList list;
-  list.classes = names(train, is_folder);
-  if (list.classes.empty()) throw fail("has no folders of images", train);
+  list.classes = classes_of(train);
   const std::vector<LabelledImage> images = images_of(train, list.classes);
   if (train != root && fs::is_directory(root / "val", ignored)) {
     list.train = images;
@@ -76,6 +86,6 @@ ImageList list_images(const std::string& folder) {
   return list;
 }
 
-int64_t image_classes(const std::string& folder) { return int64_t(list_images(folder).classes.size()); }
+int64_t image_classes(const std::string& folder) { return int64_t(classes_of(training_folder(folder)).size()); }
 
 }  // namespace erg

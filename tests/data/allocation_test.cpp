@@ -15,13 +15,14 @@ namespace {
 std::atomic<int64_t> allocations = 0;
 }
 
-void* operator new(size_t bytes) {
+// Not inlined: the compiler would see malloc'ed memory go to delete and warn.
+[[gnu::noinline]] void* operator new(size_t bytes) {
   ++allocations;
   if (void* p = std::malloc(bytes ? bytes : 1)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace erg {
 namespace {

@@ -58,10 +58,10 @@ TEST(Prefetch, TheHeldItemStaysUntilTheNextCall) {
 TEST(Prefetch, GivesTheFirstFailedPartsErrorAndGoesOn) {
   Prefetch<Item> prefetch(
       [](Item& item, int64_t index, int64_t part, int) {
-        item[0] = index;
+        item[size_t(part)] = index;
         if (index == 2 && part >= 3) throw std::runtime_error("part " + std::to_string(part));
       },
-      Item(1), 8, 4, 2);
+      Item(8), 8, 4, 2);
   EXPECT_EQ(prefetch.next()[0], 0);
   EXPECT_EQ(prefetch.next()[0], 1);
   try {
