@@ -67,6 +67,7 @@ class ConvBn final : public Op {
       : engine_(engine),
         d_(d),
         shape_(planes_of(d.dtype, d.batch, d.out_channels, d.out_height() * d.out_width())),
+        parts_(batch_norm_parts(shape_, engine.threads())),
         weight_master_(passes.backward_weights.diff_weights_desc()),
         weight_forward_(engine, weight_master_, passes.forward.weights_desc()),
         forward_(passes.forward, {{DNNL_ARG_SRC, passes.forward.src_desc()},
@@ -117,6 +118,7 @@ class ConvBn final : public Op {
     norm.running_variance = statistic(running_var);
     norm.momentum = d_.momentum;
     norm.epsilon = d_.epsilon;
+    norm.parts = parts_;
     norm.partials = static_cast<double*>(engine_.scratch());
     if (mode == Mode::train) {
       norm.mean = statistic(mean);
@@ -150,6 +152,7 @@ class ConvBn final : public Op {
     norm.rstd = statistic(rstd);
     norm.d_gamma = statistic(d_gamma);
     norm.d_beta = statistic(d_beta);
+    norm.parts = parts_;
     norm.partials = reinterpret_cast<double*>(rest);
     batch_norm_kernels().backward(norm);
     store_gradient(bound()[1], norm.d_gamma, channels(), accumulate);
@@ -195,7 +198,7 @@ class ConvBn final : public Op {
 
   // forward: oneDNN's, then the partial sums; backward: [dz][dw][partial sums, then oneDNN's].
   void reserve_scratch() {
-    const int64_t partials = batch_norm_partials(shape_, engine_.threads()) * int64_t(sizeof(double));
+    const int64_t partials = batch_norm_partials(shape_, parts_) * int64_t(sizeof(double));
     engine_.reserve_scratch(std::max(partials, forward_.scratch_bytes()));
     const int64_t rest = std::max({partials, backward_data_.scratch_bytes(), backward_weights_.scratch_bytes()});
     engine_.reserve_scratch(dz_bytes() + dw_bytes() + rest);
@@ -208,6 +211,7 @@ class ConvBn final : public Op {
   CpuEngine& engine_;
   ConvBnDesc d_;
   Planes shape_;                                 // of z, y and their gradients
+  int64_t parts_;                                // of the batch, when batch norm sums
   Desc weight_master_;
   WeightForm weight_forward_, weight_backward_;
   onednn::Call forward_, backward_data_, backward_weights_;

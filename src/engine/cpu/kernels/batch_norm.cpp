@@ -2,8 +2,6 @@
 // Where there are fewer blocks than threads, the batch is split, the sums of its parts are combined, and everyone normalises.
 #include "engine/cpu/kernels/batch_norm.hpp"
 
-#include <omp.h>
-
 #include <cmath>
 
 #include "engine/cpu/kernels/vector.hpp"
@@ -13,8 +11,8 @@ namespace {
 
 // sums(part of the batch, block, double[2 * B]) -> finish(block, double[2 * B]) -> apply(image, block), each on the whole tensor.
 template <int B, class Sums, class Finish, class Apply>
-[[gnu::always_inline]] inline void two_sweeps(const Planes& shape, double* partials, Sums sums, Finish finish, Apply apply) {
-  const int64_t blocks = shape.blocks(), images = shape.images, parts = batch_norm_parts(shape, omp_get_max_threads());
+[[gnu::always_inline]] inline void two_sweeps(const Planes& shape, int64_t parts, double* partials, Sums sums, Finish finish, Apply apply) {
+  const int64_t blocks = shape.blocks(), images = shape.images;
   if (parts == 1) {
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < blocks; ++b) {
@@ -114,7 +112,7 @@ template <class T, int B> void train(const BatchNormForward& a) {
   const double count = double(s.images) * double(s.pixels);
   const auto plane = [&](int64_t image, int64_t block) { return z + (image * s.blocks() + block) * s.pixels * B; };
   two_sweeps<B>(
-      s, a.partials,
+      s, a.parts, a.partials,
       [&](int64_t first, int64_t last, int64_t block, double* total) {
         const F<B> shift = load_block<B>(plane(0, block));          // any pixel is near enough to the mean
         for (int64_t i = first; i < last; ++i) sum_plane<T, B>(plane(i, block), s.pixels, shift, total);
@@ -161,7 +159,7 @@ template <class T, int B, Mask M> void backward_masked(const BatchNormBackward& 
   const int64_t count = s.pixels * B, blocks = s.blocks();
   const float share = float(1.0 / (double(s.images) * double(s.pixels)));
   two_sweeps<B>(
-      s, a.partials,
+      s, a.parts, a.partials,
       [&](int64_t first, int64_t last, int64_t block, double* total) {
         const int64_t c = block * B;
         const Affine<B> affine(a.gamma + c, a.beta + c, a.mean + c, a.rstd + c);

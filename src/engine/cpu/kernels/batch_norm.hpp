@@ -18,7 +18,8 @@ struct BatchNormForward {
   float *mean = nullptr, *rstd = nullptr;        // train: written, for backward; normalise: read
   float *running_mean = nullptr, *running_variance = nullptr;   // train: updated, with the unbiased variance as PyTorch does
   float momentum = 0.1f, epsilon = 1e-5f;
-  double* partials = nullptr;                    // batch_norm_partials(shape) doubles of scratch
+  int64_t parts = 1;                             // of the batch, summed apart: batch_norm_parts()
+  double* partials = nullptr;                    // scratch for their sums: batch_norm_partials() doubles
 };
 
 struct BatchNormBackward {
@@ -31,6 +32,7 @@ struct BatchNormBackward {
   bool relu = true, residual = false;
   const float *gamma = nullptr, *beta = nullptr, *mean = nullptr, *rstd = nullptr;
   float *d_gamma = nullptr, *d_beta = nullptr;   // written
+  int64_t parts = 1;
   double* partials = nullptr;
 };
 
@@ -46,6 +48,6 @@ inline int64_t batch_norm_parts(const Planes& p, int64_t threads) {
   if (p.blocks() % threads == 0 || p.blocks() >= 8 * threads) return 1;
   return p.images < 4 * threads ? p.images : 4 * threads;
 }
-inline int64_t batch_norm_partials(const Planes& p, int64_t threads) { return p.blocks() * batch_norm_parts(p, threads) * 2 * p.block; }
+inline int64_t batch_norm_partials(const Planes& p, int64_t parts) { return parts == 1 ? 0 : p.blocks() * parts * 2 * p.block; }
 
 }  // namespace erg

@@ -47,12 +47,14 @@ template <class T, int B> void max_backward(const MaxPool& a) {
     const T* dy = static_cast<const T*>(a.dy) + base;
     const uint8_t* taps = a.taps + base;
     T* dx = static_cast<T*>(a.dx) + plane * a.in_height * a.in_width * B;
+    int64_t first_y = 0, last_y = 0;             // windows [first, last) that hold the pixel, moved along with it
     for (int64_t iy = 0; iy < a.in_height; ++iy) {
-      const int64_t first_y = larger(0, (iy + a.padding - a.kernel + a.stride) / a.stride);
-      const int64_t last_y = smaller(a.out_height, (iy + a.padding) / a.stride + 1);
+      while (first_y * a.stride + a.kernel <= iy + a.padding) ++first_y;
+      while (last_y < a.out_height && last_y * a.stride <= iy + a.padding) ++last_y;
+      int64_t first_x = 0, last_x = 0;
       for (int64_t ix = 0; ix < a.in_width; ++ix) {
-        const int64_t first_x = larger(0, (ix + a.padding - a.kernel + a.stride) / a.stride);
-        const int64_t last_x = smaller(a.out_width, (ix + a.padding) / a.stride + 1);
+        while (first_x * a.stride + a.kernel <= ix + a.padding) ++first_x;
+        while (last_x < a.out_width && last_x * a.stride <= ix + a.padding) ++last_x;
         F<B> sum = {};
         for (int64_t oy = first_y; oy < last_y; ++oy) {
           for (int64_t ox = first_x; ox < last_x; ++ox) {
