@@ -54,7 +54,6 @@ CONFIGURATIONS = [
     resnet("resnet-tiny-odd", blocks=(2, 1), width=16, image_size=45, classes=7, batch=3, check=False),
     resnet("resnet-tiny-accumulate", blocks=(1, 1), width=16, image_size=32, classes=10, batch=8, micro_batch=4, check=False),
     resnet("resnet50"),
-    resnet("resnet50-10", classes=10),
 ]
 
 

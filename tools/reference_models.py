@@ -13,13 +13,14 @@ from torch.nn import functional as F
 
 
 def rotate(x):
-    """RoPE (Su et al. 2021) on [batch, heads, sequence, head_size], half-split pairs, base 10000."""
+    """RoPE (Su et al. 2021) on [batch, heads, sequence, head_size], half-split pairs, base 10000; never in less than fp32."""
     sequence, size = x.shape[-2:]
     frequency = 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
     angle = torch.outer(torch.arange(sequence, dtype=torch.float64), frequency)
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    a, b = x.chunk(2, dim=-1)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+    wide = torch.promote_types(x.dtype, torch.float32)
+    cos, sin = angle.cos().to(wide), angle.sin().to(wide)
+    a, b = x.to(wide).chunk(2, dim=-1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1).to(x.dtype)
 
 
 class Block(nn.Module):
