@@ -33,10 +33,10 @@ std::string results(const Record& r) {
 
 std::string phases(const Record& r) {
   std::string text;
-  for (const auto& [name, value] : r.phases.items()) {
-    if (!name.ends_with("_s")) continue;
-    const std::string phase = name.substr(0, name.size() - 2), steps = field_text(r.phases, phase + "_steps");
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : " · ", phase, duration(value), steps.empty() ? "" : fmt::format(" ({} steps)", steps));
+  for (const std::string phase : {"init", "check", "warmup", "settle", "measure", "validation"}) {
+    if (!r.phases.is_object() || !r.phases.contains(phase + "_s")) continue;
+    const std::string steps = field_text(r.phases, phase + "_steps");
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : " · ", phase, duration(r.phases.at(phase + "_s")), steps.empty() ? "" : fmt::format(" ({} steps)", steps));
   }
   return text;
 }

@@ -17,8 +17,9 @@ constexpr double data_bound_share = 0.05;
 
 double sum(const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
+// One or two steps say nothing of their spread.
 Metric with_interval(Metric m, double low, double high, int64_t n) {
-  m.ci95 = {low, high};
+  if (n >= 3) m.ci95 = {low, high};
   m.n = n;
   return m;
 }
