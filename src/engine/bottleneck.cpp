@@ -3,7 +3,10 @@
 // An engine that can fuse across them overrides Engine::bottleneck.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/error.hpp"
+#include "engine/check.hpp"
 #include "engine/engine.hpp"
 
 namespace erg {
@@ -17,19 +20,13 @@ class Bottleneck final : public Op {
     add_part("expand", d.expand());
     if (d.projection) add_part("project", d.project());
 
-    const auto tensor_of = [](const ConvBnDesc& c) {
-      return Tensor{c.dtype, {c.batch, c.out_channels, c.out_height(), c.out_width()}, Layout::image, nullptr, 0};
-    };
-    a_ = keep(tensor_of(d.reduce()), "bottleneck reduce");
-    b_ = keep(tensor_of(d.spatial()), "bottleneck spatial");
-    s_ = d.projection ? keep(tensor_of(d.project()), "bottleneck shortcut") : Tensor{};
-
-    x_ = Tensor{d.dtype, {d.batch, d.in_channels, d.in_height, d.in_width}, Layout::image, nullptr, 0};
-    x_.bytes = bytes_of(x_);
-    d_b_bytes_ = align(b_.bytes);
-    d_s_bytes_ = align(bytes_of(tensor_of(d.expand())));
-    const int64_t d_x_bytes = d.projection ? align(x_.bytes) : 0;
-    engine.reserve_scratch(d_b_bytes_ + align(a_.bytes) + d_s_bytes_ + d_x_bytes, Engine::Scratch::block);
+    const Tensor a = shape_of(d.reduce()), b = shape_of(d.spatial()), y = shape_of(d.expand());
+    const Tensor x{d.dtype, {d.batch, d.in_channels, d.in_height, d.in_width}, Layout::image, nullptr, 0};
+    a_ = keep(a, "bottleneck reduce");
+    b_ = keep(b, "bottleneck spatial");
+    if (d.projection) s_ = keep(y, "bottleneck shortcut");
+    const int64_t gradients = space(a) + space(b) + space(y) + (d.projection ? space(x) : 0);
+    engine.reserve_scratch(gradients, Engine::Scratch::block);
   }
 
   std::vector<ParameterSpec> parameters() const override {
@@ -67,21 +64,19 @@ class Bottleneck final : public Op {
 
   // Gradients between the parts lie in block scratch, which all blocks of the engine share.
   void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) override {
-    const Tensor &x = in[0], &d_x = d_in[0];
+    const Tensor &x = in[0], &y = out[0], &d_y = d_out[0], &d_x = d_in[0];
     char* scratch = static_cast<char*>(engine_.scratch(Engine::Scratch::block));
-    const auto take = [&scratch](Tensor like, int64_t bytes) {
-      like.data = scratch;
-      scratch += bytes;
+    const auto take = [&](Tensor like) {
+      like.data = std::exchange(scratch, scratch + space(like));
       return like;
     };
-    const Tensor d_b = take(b_, d_b_bytes_), d_a = take(a_, align(a_.bytes));
-    const Tensor d_s = take(has_projection() ? s_ : x_, d_s_bytes_);
+    const Tensor d_a = take(a_), d_b = take(b_), d_s = take(y);
 
-    op(expand).backward({b_, shortcut(x)}, {out[0]}, {d_out[0]}, {d_b, d_s}, accumulate);
+    op(expand).backward({b_, shortcut(x)}, {y}, {d_y}, {d_b, d_s}, accumulate);
     op(spatial).backward({a_}, {b_}, {d_b}, {d_a}, accumulate);
     op(reduce).backward({x}, {a_}, {d_a}, {d_x}, accumulate);
     if (has_projection()) {
-      const Tensor d_x_shortcut = d_x ? take(x_, 0) : Tensor{};
+      const Tensor d_x_shortcut = d_x ? take(x) : Tensor{};
       op(project).backward({x}, {s_}, {d_s}, {d_x_shortcut}, accumulate);
       if (d_x) engine_.add(d_x, d_x_shortcut);
     } else if (d_x) {
@@ -123,11 +118,14 @@ class Bottleneck final : public Op {
     throw Error(ErrorKind::failed, fmt::format("a bottleneck has no parameter {}", index), "bottleneck");
   }
 
-  int64_t bytes_of(const Tensor& t) const { return engine_.storage_bytes(t.dtype, t.shape, t.layout); }
-  static int64_t align(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+  static Tensor shape_of(const ConvBnDesc& c) {  // of its output
+    return {c.dtype, {c.batch, c.out_channels, c.out_height(), c.out_width()}, Layout::image, nullptr, 0};
+  }
+
+  int64_t space(const Tensor& t) const { return (engine_.storage_bytes(t.dtype, t.shape, t.layout) + 63) / 64 * 64; }
 
   Tensor keep(const Tensor& t, const char* purpose) {
-    buffers_.push_back(engine_.allocate(bytes_of(t), purpose));
+    buffers_.push_back(engine_.allocate(space(t), purpose));
     return engine_.view(*buffers_.back(), t.dtype, t.shape, t.layout);
   }
 
@@ -139,18 +137,12 @@ class Bottleneck final : public Op {
   std::vector<Part> parts_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   Tensor a_, b_, s_;  // outputs of reduce, spatial and project, kept from forward to backward
-  Tensor x_;          // shape of the input
-  int64_t d_b_bytes_ = 0, d_s_bytes_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Op> Engine::bottleneck(const BottleneckDesc& desc) {
-  if (!desc.projection && (desc.stride != 1 || desc.in_channels != 4 * desc.width))
-    throw Error(ErrorKind::usage,
-                fmt::format("an identity shortcut needs stride 1 and {} input channels, not stride {} and {}", 4 * desc.width, desc.stride,
-                            desc.in_channels),
-                "bottleneck", "set projection");
+  check_descriptor(desc);
   return std::make_unique<Bottleneck>(*this, desc);
 }
 
