@@ -16,7 +16,13 @@ constexpr double parent_interval_s = 0.2;
 }  // namespace
 
 Progress show_progress(StatusLine& status) {
-  return [&status](const std::string& phase, double, const std::string& detail) { status.update(detail.empty() ? phase : phase + ": " + detail); };
+  return [&status, phase_began = 0.0, phase_shown = std::string()](const std::string& phase, double fraction, const std::string& detail) mutable {
+    const double now = steady_clock().now();
+    if (phase != phase_shown) phase_began = now;
+    phase_shown = phase;
+    const std::string left = fraction > 0 ? ", " + time_left((now - phase_began) * (1 - fraction) / fraction) : "";
+    status.update(phase + left + (detail.empty() ? "" : ": " + detail));
+  };
 }
 
 Progress tell_parent() {
@@ -32,7 +38,7 @@ Progress tell_parent() {
 std::vector<Record> run_points(const std::vector<SweepPoint>& points, Store& store) {
   StatusLine status;
   SweepOptions options;
-  options.progress = show_progress(status);
+  options.progress = [&status](const std::string& point, double, const std::string& detail) { status.update(point + ": " + detail); };
   options.message = [&status](const std::string& line) { status.message(line); };
   return run_sweep(points, store, options);
 }

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
+
+#include "core/units.hpp"
 
 namespace erg {
 
@@ -15,6 +18,11 @@ std::optional<ChildProgress> parse_progress_line(std::string_view line) {
   if (first == line.npos || second == line.npos) return std::nullopt;
   return ChildProgress{std::string(line.substr(1, first - 1)), std::atof(std::string(line.substr(first + 1, second - first - 1)).c_str()),
                        std::string(line.substr(second + 1))};
+}
+
+std::string time_left(double seconds) {
+  const double whole = std::ceil(seconds);
+  return fmt::format("about {} left", whole < 60 ? fmt::format("{:.0f} s", whole) : duration(whole));
 }
 
 }  // namespace erg

@@ -77,7 +77,7 @@ class Loop {
       if (going_on()) window_.stopped_by = rule.reason(window_.measure_s, statistics);
       if (statistics) next_statistics = clock_.now() + (clock_.now() - now) / statistics_share;
       const double left = rule.remaining_s(window_.measure_s);
-      report("measure", window_.measure_s / (window_.measure_s + left), describe(step, rule, left));
+      report("measure", window_.measure_s / (window_.measure_s + left), describe(step, rule));
     }
     if (edges.end) edges.end();
     if (window_.stopped_by == "max_time" && !rule.long_enough(window_.measure_s))
@@ -103,11 +103,10 @@ class Loop {
     return {time_s, loss, result.data_wait_s, result.samples};
   }
 
-  std::string describe(const Step& step, const StopRule& rule, double left) const {
+  std::string describe(const Step& step, const StopRule& rule) const {
     const std::string precision = std::isfinite(rule.half_width()) ? fmt::format(" ± {:.1f} %", 100 * rule.half_width()) : "";
     const double rate = double(window_.samples) / window_.measure_s;
-    return fmt::format("step {}, {} {}/s{}, loss {}, about {} left", window_.step_times.size(), significant(rate), workload_.sample_unit(), precision,
-                       significant(step.loss), duration(std::ceil(left)));
+    return fmt::format("step {}, {} {}/s{}, loss {}", window_.step_times.size(), significant(rate), workload_.sample_unit(), precision, significant(step.loss));
   }
 
   void report(const char* phase, double fraction, const std::string& detail) {

@@ -78,6 +78,19 @@ std::vector<Flag> machine_flags() {
   return flags;
 }
 
+// A processor's declared peak is that of a whole socket; this run may have some of its hardware threads.
+Plan plan_on(const Spec& spec, const EngineInfo& info, const Json& environment) {
+  const Json& cpu = environment.at("cpu");
+  const bool processor = info.name == "cpu" && cpu.at("threads").is_number() && cpu.at("sockets").is_number();
+  const double share = processor ? info.threads * cpu.at("sockets").get<double>() / cpu.at("threads").get<double>() : 1;
+  Plan plan = make_plan(spec, info.native_bf16, info.device, share);
+  if (info.name == "cpu" && plan.peak_flops && environment.at("host").at("virtual_machine") != "no") {
+    plan.peak_flops.reset();
+    plan.peak_source = "a virtual machine does not say which part of the processor it has";
+  }
+  return plan;
+}
+
 double softmax_classes(const WorkloadSpec& w) { return double(w.kind == WorkloadKind::gpt ? w.gpt.vocabulary : w.resnet.classes); }
 
 CheckResult check_phase(const Spec& spec, const Plan& plan, Engine& engine) {
@@ -98,7 +111,7 @@ class Run {
     const auto engine = open_engine(spec_.device);
     const EngineInfo info = engine->info();
     record_.environment["engine"] = engine_json(info);
-    const Plan plan = make_plan(spec_, info.native_bf16, info.device);
+    const Plan plan = plan_on(spec_, info, record_.environment);
     record_.plan = plan_json(plan);
     measured_.no_energy = open_meters(spec_.energy.methods).unavailable;
     record_.energy["not_included"] = measured_.no_energy;

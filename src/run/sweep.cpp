@@ -10,7 +10,6 @@
 #include "core/file.hpp"
 #include "core/interrupt.hpp"
 #include "core/process.hpp"
-#include "core/units.hpp"
 #include "run/child_progress.hpp"
 #include "run/measure.hpp"
 #include "store/files.hpp"
@@ -155,8 +154,8 @@ class Sweep {
     double left = std::max(0.0, expected - elapsed);
     for (size_t i = index_ + 1; i < points_.size(); ++i)
       if (points_[i].skip_reason.empty()) left += expected_s(points_[i]);
-    options_.progress(fmt::format("{}/{} {}", index_ + 1, points_.size(), title_of(point)), (double(index_) + p.fraction) / double(points_.size()),
-                      fmt::format("{} {}· sweep: about {} left", p.phase, p.detail.empty() ? "" : p.detail + " ", duration(std::ceil(left))));
+    options_.progress(fmt::format("{}/{} {}, {}", index_ + 1, points_.size(), title_of(point), time_left(left)),
+                      (double(index_) + p.fraction) / double(points_.size()), p.detail.empty() ? p.phase : p.phase + ", " + p.detail);
   }
   void say(const std::string& line) const {
     if (options_.message) options_.message(line);
