@@ -42,23 +42,48 @@ TomlValue convert(const toml::node& node) {
   return value;
 }
 
-// toml++ limits the nesting of values but not of dotted keys: "a.a.a.…" a million deep would overflow the stack when freed.
-void refuse_deep_keys(std::string_view text, const std::string& source) {
-  constexpr int most_dots = 100;
-  uint32_t line = 1;
-  int dots = 0;
-  bool comment = false;
-  for (const char c : text) {
-    if (c == '\n') {
-      ++line;
-      dots = 0;
-      comment = false;
-    } else if (c == '#' && dots == 0) {
-      comment = true;
-    } else if (c == '.' && !comment && ++dots > most_dots) {
-      throw Error(ErrorKind::usage, fmt::format("more than {} dots in one line", most_dots), place_text(source, {line, 1}),
-                  "keys are at most two names deep; break long lists of numbers into lines");
+// Past the end of the string that begins at `at`. One that is never closed ends with its line, as it does for the parser.
+size_t end_of_string(std::string_view text, size_t at) {
+  const char quote = text[at];
+  const std::string three(3, quote);
+  const bool multiline = text.substr(at, 3) == three;
+  for (at += multiline ? 3 : 1; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (!multiline && (text[at] == quote || text[at] == '\n')) {
+      return at + 1;
+    } else if (multiline && text.substr(at, 3) == three) {
+      at += 3;
+      for (int own = 0; own < 2 && at < text.size() && text[at] == quote; ++own) ++at;  // """a""""" ends in two quotes of its own
+      return at;
     }
+  }
+  return text.size();
+}
+
+// Trees are built and freed by recursion, ours and toml++'s: "a.a.a.…" or "[[[…" a million deep would overflow the stack.
+void refuse_deep_nesting(std::string_view text, const std::string& source) {
+  constexpr int deepest = 16;
+  int brackets = 0, dots = 0;  // dots of the key that is being read
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if (c == '[' || c == '{') ++brackets;
+    if (c == ']' || c == '}') brackets = std::max(0, brackets - 1);
+    if (c == '.') ++dots;
+    if (std::string_view("[]{}=,\n").find(c) != std::string_view::npos) dots = 0;
+    if (brackets > deepest || dots > deepest) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(at), '\n');
+      throw Error(ErrorKind::usage, fmt::format("nested more than {} deep", deepest), place_text(source, {uint32_t(line), 1}));
+    }
+    ++at;
   }
 }
 
@@ -85,7 +110,7 @@ std::string joined(const TomlArray& array) {
 }  // namespace
 
 TomlTable parse_toml(std::string_view text, const std::string& source) {
-  refuse_deep_keys(text, source);
+  refuse_deep_nesting(text, source);
   try {
     const toml::table document = toml::parse(text);
     return std::get<TomlTable>(convert(document).data);
