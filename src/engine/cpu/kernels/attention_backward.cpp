@@ -55,15 +55,15 @@ template <class T> struct Backward {
     h.load(h.qkv(head, 1), h.qkv_stride(), true, s.k);
     turn(s.k, h.sequence, h.size, s.k_turned);
     h.load(h.qkv(head, 2), h.qkv_stride(), false, s.v);
-    const T *d_y = static_cast<const T*>(a.d_y) + h.at_y(head), *y = static_cast<const T*>(a.y) + h.at_y(head);
-    h.load(d_y, h.y_stride(), false, s.rows);
+    h.load(static_cast<const T*>(a.d_y) + h.at_y(head), h.y_stride(), false, s.rows);
     pack_by_size(s.rows, h.sequence, h.size, s.dy_by_size);
     pack_by_row(s.rows, h.sequence, h.size, s.dy_by_row);
-    for (int64_t t = 0; t < a.sequence; ++t) {
-      float sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int64_t i = 0; i < a.head_size; ++i) sum += load(d_y[t * h.y_stride() + i]) * load(y[t * h.y_stride() + i]);
-      s.delta[t] = sum;
+    const T* y = static_cast<const T*>(a.y) + h.at_y(head);
+    for (int64_t t = 0; t < a.sequence; ++t, y += h.y_stride()) {
+      h.prefetch(y, h.y_stride());
+      Sum sum;
+      sweep(a.head_size, [&]<int B>(int64_t i) { sum.add(load_block<B>(s.rows + t * h.size + i) * load_block<B>(y + i)); });
+      s.delta[t] = sum.total();
       s.log_sum[t] = a.log_sum[head * a.sequence + t];
     }
     for (int64_t t = a.sequence; t < h.sequence; ++t) s.delta[t] = 0, s.log_sum[t] = 1e30f;   // padding: p = 0
@@ -95,12 +95,12 @@ template <class T> struct Backward {
 
   template <bool diagonal> static void block(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s, float* dq) {
     const int64_t S = h.sequence, D = h.size, at_keys = keys * N * D, at_queries = queries * N * D;
-    multiply<false>(N, N, D, s.k + at_keys, D, s.q_by_size + queries * N * woven<C>, S, s.scores, N);
-    multiply<false>(N, N, D, s.v + at_keys, D, s.dy_by_size + queries * N * woven<C>, S, s.dp, N);
+    multiply_scores<diagonal>(D, s.k + at_keys, s.q_by_size + queries * N * woven<C>, S, s.scores);
+    multiply_scores<diagonal>(D, s.v + at_keys, s.dy_by_size + queries * N * woven<C>, S, s.dp);
     probabilities<diagonal>(h, queries, s);
-    multiply<!diagonal>(N, D, N, s.p, N, s.dy_by_row + at_queries, D, s.dv, D);      // the diagonal comes first
-    multiply<!diagonal>(N, D, N, s.ds, N, s.q_by_row + at_queries, D, s.dk, D);
-    multiply<true>(D, N, N, s.k_turned + keys * N, S, s.ds_by_row, N, dq + queries * N, S);
+    multiply_over_queries<!diagonal, diagonal>(D, s.p, s.dy_by_row + at_queries, s.dv);   // the diagonal comes first
+    multiply_over_queries<!diagonal, diagonal>(D, s.ds, s.q_by_row + at_queries, s.dk);
+    multiply_over_keys<true, diagonal>(D, s.k_turned + keys * N, S, s.ds_by_row, dq + queries * N, S);
   }
 
   // dq of all tasks: [task][size, queries].

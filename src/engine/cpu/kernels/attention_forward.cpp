@@ -55,19 +55,16 @@ template <class T> struct Forward {
       if constexpr (diagonal) {
         for (int64_t r = 0; r < 16; ++r) {
           float* const row = scores + (c + r) * N;
-          store_block<16>(row, lane_numbers < float(r) ? F<16>{} - INFINITY : load_block<16>(row));
+          store_block<16>(row, lane_numbers < float(r) ? F<16>{} - 1e30f : load_block<16>(row));
         }
       }
       F<16> block_largest = load_block<16>(scores);
-      for (int64_t r = 1; r < keys; ++r) {
-        const F<16> v = load_block<16>(scores + r * N);
-        block_largest = v > block_largest ? v : block_largest;
-      }
+      for (int64_t r = 1; r < keys; ++r) block_largest = larger<16>(load_block<16>(scores + r * N), block_largest);
       block_largest *= scale;
       F<16> largest = block_largest, sum = {};
       if (!first) {
         const F<16> before = load_block<16>(s.largest + c);
-        largest = before > largest ? before : largest;
+        largest = larger<16>(before, largest);
         const F<16> shrink = exp2<16>(before - largest);
         sum = load_block<16>(s.sum + c) * shrink;
         for (int64_t r = 0; r < h.size; ++r) store_block<16>(s.y + r * N + c, load_block<16>(s.y + r * N + c) * shrink);
@@ -84,13 +81,17 @@ template <class T> struct Forward {
     }
   }
 
+  template <bool diagonal> static void keys(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s) {
+    multiply_scores<diagonal>(h.size, s.k + keys * N * h.size, s.q + queries * N * woven<C>, h.sequence, s.scores);
+    softmax<diagonal>(h, s, keys == 0);
+    const C* const v = s.v_turned + keys * N;
+    if (keys == 0) return multiply_over_keys<false, diagonal>(h.size, v, h.sequence, s.p, s.y, N);
+    multiply_over_keys<true, diagonal>(h.size, v, h.sequence, s.p, s.y, N);
+  }
+
   static void queries(const Heads<T>& h, int64_t head, int64_t block, const Space& s) {
-    for (int64_t keys = 0; keys <= block; ++keys) {
-      multiply<false>(N, N, h.size, s.k + keys * N * h.size, h.size, s.q + block * N * woven<C>, h.sequence, s.scores, N);
-      keys == block ? softmax<true>(h, s, keys == 0) : softmax<false>(h, s, keys == 0);
-      const C* const v = s.v_turned + keys * N;
-      keys == 0 ? multiply<false>(h.size, N, N, v, h.sequence, s.p, N, s.y, N) : multiply<true>(h.size, N, N, v, h.sequence, s.p, N, s.y, N);
-    }
+    for (int64_t b = 0; b < block; ++b) keys<false>(h, b, block, s);
+    keys<true>(h, block, block, s);
     for (int64_t c = 0; c < N; c += 16) {
       const F<16> inverse = 1.0f / load_block<16>(s.sum + c);
       for (int64_t r = 0; r < h.size; ++r) store_block<16>(s.y + r * N + c, load_block<16>(s.y + r * N + c) * inverse);

@@ -1,5 +1,5 @@
-// A group of rows is a thread's: first the exponentials of each row while it is in the second cache, then tiles of 16 classes by 32 rows
-// (16 in fp32) are scaled, stored and transposed.
+// A group of rows is a thread's: first the log-sum-exp of each row while it is in the second cache, then tiles of 16 classes by 32 rows
+// (16 in fp32), whose gradients are stored as they are and transposed.
 #include "engine/cpu/kernels/classifier.hpp"
 
 #include <cmath>
@@ -12,29 +12,23 @@ namespace {
 
 struct Softmax {
   float largest, log_sum;                        // log p_c = logits[c] - log_sum
-  float sum;                                     // of exp(logits - largest)
 };
 
-template <class Each> Softmax softmax(const float* logits, int64_t valid, Each each) {
+Softmax softmax(const float* logits, int64_t valid) {
   float largest = logits[0];
   F<16> lanes = F<16>{} + largest;
   sweep(valid, [&]<int B>(int64_t i) {
     const F<B> v = load_block<B>(logits + i);
     if constexpr (B == 16) {
-      lanes = v > lanes ? v : lanes;
+      lanes = larger<16>(v, lanes);
     } else {
       largest = v[0] > largest ? v[0] : largest;
     }
   });
   for (int i = 0; i < 16; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
   Sum sum;
-  sweep(valid, [&]<int B>(int64_t i) {
-    const F<B> e = exp2<B>((load_block<B>(logits + i) - largest) * log2_e);
-    sum.add(e);
-    each(i, e);
-  });
-  const float total = sum.total();
-  return {largest, largest + std::log(total), total};
+  sweep(valid, [&]<int B>(int64_t i) { sum.add(exp2<B>((load_block<B>(logits + i) - largest) * log2_e)); });
+  return {largest, largest + std::log(sum.total())};
 }
 
 template <class T> struct Train {
@@ -42,28 +36,32 @@ template <class T> struct Train {
   const ClassifierChunk& a;
   T *d_logits = static_cast<T*>(a.d_logits), *transposed = static_cast<T*>(a.transposed);
 
-  // What a row's exponentials are multiplied with, and what is taken off.
-  struct Row { float factor, offset; };
+  struct Row {
+    float log_sum, scale, offset;                // d_logits = scale p - offset
+    float at_target;                             // where they are this
+  };
 
-  // Leaves exp(logits - largest) in the row, and at the target what gives p - (1 - smoothing) instead of p.
-  Row exponentials(int64_t row) const {
-    float* const logits = a.logits + row * a.classes;
-    for (int64_t c = a.valid; c < a.classes; ++c) logits[c] = 0;
+  Row loss(int64_t row) const {
+    const float* const logits = a.logits + row * a.classes;
     const int64_t target = a.targets[row];
     a.losses[row] = a.hits[row] = 0;
-    if (target < 0) {
-      std::memset(logits, 0, size_t(a.valid) * sizeof(float));
-      return {0, 0};
+    if (target < 0) return {1e30f, 0, 0, 0};                      // p = 0
+    const Softmax s = softmax(logits, a.valid);
+    const float log_p = logits[target] - s.log_sum, on_target = 1 - a.smoothing, spread = a.smoothing / float(a.valid);
+    a.losses[row] = -on_target * log_p;
+    a.hits[row] = logits[target] == s.largest ? 1 : 0;
+    if (a.smoothing > 0) {
+      Sum all;
+      sweep(a.valid, [&]<int B>(int64_t i) { all.add(load_block<B>(logits + i) - s.log_sum); });
+      a.losses[row] -= spread * all.total();
     }
-    const float of_target = logits[target];
-    Sum all;
-    if (a.smoothing > 0) sweep(a.valid, [&]<int B>(int64_t i) { all.add(load_block<B>(logits + i)); });
-    const Softmax s = softmax(logits, a.valid, [&]<class V>(int64_t i, V e) { std::memcpy(logits + i, &e, sizeof e); });
-    const float on_target = 1 - a.smoothing, spread = a.smoothing / float(a.valid);
-    a.losses[row] = on_target * (s.log_sum - of_target) + (a.smoothing > 0 ? a.smoothing * s.log_sum - spread * all.total() : 0);
-    a.hits[row] = of_target == s.largest ? 1 : 0;
-    logits[target] -= on_target * s.sum;
-    return {a.scale / s.sum, a.scale * spread};
+    return {s.log_sum, a.scale, a.scale * spread, a.scale * (std::exp(log_p) - on_target - spread)};
+  }
+
+  template <int B> [[gnu::always_inline]] F<B> gradient(int64_t at, const Row& r) const {
+    const F<B> d = exp2<B>((load_block<B>(a.logits + at) - r.log_sum) * log2_e) * r.scale - r.offset;
+    store_block<B>(d_logits + at, d);
+    return d;
   }
 
   void tile(int64_t row, int64_t c, const Row* rows) const {
@@ -72,8 +70,8 @@ template <class T> struct Train {
       F<16> d[rows_per_word<T>];
       for (int k = 0; k < rows_per_word<T>; ++k) {
         const int64_t r = i * rows_per_word<T> + k, at = (row + r) * a.classes + c;
-        d[k] = load_block<16>(a.logits + at) * rows[r].factor - rows[r].offset;
-        store_block<16>(d_logits + at, d[k]);
+        __builtin_prefetch(a.logits + at + 128);                 // too many rows side by side for the hardware to
+        d[k] = gradient<16>(at, rows[r]);
       }
       if constexpr (rows_per_word<T> == 2) {
         words[i] = weave(d[0], d[1]);
@@ -85,24 +83,21 @@ template <class T> struct Train {
     for (int i = 0; i < 16; ++i) std::memcpy(transposed + (c + i) * a.rows + row, &words[i], sizeof(Words));
   }
 
-  void cell(int64_t row, int64_t c, Row r) const {
-    const F<1> d = load_block<1>(a.logits + row * a.classes + c) * r.factor - r.offset;
+  void cell(int64_t row, int64_t c, F<1> d) const {
     store_block<1>(d_logits + row * a.classes + c, d);
     store_block<1>(transposed + c * a.rows + row, d);
   }
 
   void rows(int64_t first, int64_t last) const {
     Row rows[group];
-    for (int64_t r = first; r < last; ++r) rows[r - first] = exponentials(r);
-    const int64_t tiled = a.valid / 16 * 16;
-    int64_t r = first;
-    for (; r + tile_rows<T> <= last; r += tile_rows<T>)
-      for (int64_t c = 0; c < tiled; c += 16) tile(r, c, rows + (r - first));
-    for (int64_t row = r; row < last; ++row)
-      for (int64_t c = 0; c < tiled; ++c) cell(row, c, rows[row - first]);
-    for (int64_t row = first; row < last; ++row) {
-      for (int64_t c = tiled; c < a.valid; ++c) cell(row, c, rows[row - first]);
-      for (int64_t c = a.valid; c < a.classes; ++c) cell(row, c, {0, 0});
+    for (int64_t r = first; r < last; ++r) rows[r - first] = loss(r);
+    const int64_t tiled_classes = a.valid / 16 * 16, tiled = first + (last - first) / tile_rows<T> * tile_rows<T>;
+    for (int64_t r = first; r < tiled; r += tile_rows<T>)
+      for (int64_t c = 0; c < tiled_classes; c += 16) tile(r, c, rows + (r - first));
+    for (int64_t r = first; r < last; ++r) {
+      for (int64_t c = r < tiled ? tiled_classes : 0; c < a.valid; ++c) cell(r, c, gradient<1>(r * a.classes + c, rows[r - first]));
+      for (int64_t c = a.valid; c < a.classes; ++c) cell(r, c, F<1>{});
+      if (a.targets[r] >= 0) cell(r, a.targets[r], F<1>{rows[r - first].at_target});
     }
   }
 
@@ -120,7 +115,7 @@ void evaluate(const ClassifierChunk& a) {
     a.losses[row] = a.hits[row] = 0;
     if (target < 0) continue;
     const float* const logits = a.logits + row * a.classes;
-    const Softmax s = softmax(logits, a.valid, [](int64_t, auto) {});
+    const Softmax s = softmax(logits, a.valid);
     a.losses[row] = s.log_sum - logits[target];
     a.hits[row] = logits[target] == s.largest ? 1 : 0;
   }

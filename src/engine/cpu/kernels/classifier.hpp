@@ -12,7 +12,7 @@ namespace erg {
 struct ClassifierChunk {
   DType dtype = DType::f32;                      // of the gradients
   int64_t rows = 0, classes = 0, valid = 0;
-  float* logits = nullptr;                       // [rows, classes]; train uses them up
+  float* logits = nullptr;                       // [rows, classes]
   const int32_t* targets = nullptr;              // [rows]
   float smoothing = 0, scale = 1;
   float *losses = nullptr, *hits = nullptr;      // [rows]: 0 where ignored; hit 1 where the target has the largest logit

@@ -33,10 +33,16 @@ template <class T> struct Heads {
   const T* qkv(int64_t head, int64_t which) const { return static_cast<const T*>(a.qkv) + at_qkv(head, which); }
   T* d_qkv(int64_t head, int64_t which) const { return static_cast<T*>(a.d_qkv) + at_qkv(head, which); }
 
+  // Rows of a head lie pages apart, where no hardware prefetches: some rows ahead we do.
+  void prefetch(const T* row, int64_t stride) const {
+    for (int64_t i = 0; i < a.head_size; i += 64 / int64_t(sizeof(T))) __builtin_prefetch(row + 16 * stride + i);
+  }
+
   template <class C> void load(const T* from, int64_t stride, bool rotate, C* rows) const {
     const int64_t d = a.head_size, half = d / 2;
     std::memset(rows, 0, size_t(elements) * sizeof(C));
     for (int64_t t = 0; t < a.sequence; ++t, from += stride, rows += size) {
+      prefetch(from, stride);
       if (rotate && a.cos) {
         const float *cos = a.cos + t * half, *sin = a.sin + t * half;
 #pragma omp simd
@@ -123,6 +129,32 @@ template <class C> void pack_by_row(const C* from, int64_t rows, int64_t columns
 [[gnu::always_inline]] inline void store_pair(bf16* to, int64_t, F<16> first, F<16> second) {
   const Words words = weave(first, second);
   std::memcpy(to, &words, sizeof words);
+}
+
+// The products of a block of keys and one of queries; on the diagonal, where half of the pairs are keys that come later than the query,
+// a quarter is left out.
+inline constexpr int64_t half_block = attention_block / 2;
+
+// c [keys, queries] = keys [keys, size] queries [size, queries]
+template <bool diagonal, class C> void multiply_scores(int64_t size, const C* keys, const C* queries, int64_t ldb, float* c) {
+  constexpr int64_t N = attention_block, H = half_block;
+  if (!diagonal) return multiply<false>(N, N, size, keys, size, queries, ldb, c, N);
+  multiply<false>(H, N, size, keys, size, queries, ldb, c, N);
+  multiply<false>(H, H, size, keys + H * size, size, queries + H * woven<C>, ldb, c + H * N + H, N);
+}
+// c [m, queries] (+)= a [m, keys] p [keys, queries]
+template <bool add, bool diagonal, class C> void multiply_over_keys(int64_t m, const C* a, int64_t lda, const C* p, float* c, int64_t ldc) {
+  constexpr int64_t N = attention_block, H = half_block;
+  if (!diagonal) return multiply<add>(m, N, N, a, lda, p, N, c, ldc);
+  multiply<add>(m, H, H, a, lda, p, N, c, ldc);
+  multiply<add>(m, H, N, a, lda, p + H * woven<C>, N, c + H, ldc);
+}
+// c [keys, n] (+)= p [keys, queries] b [queries, n]
+template <bool add, bool diagonal, class C> void multiply_over_queries(int64_t n, const C* p, const C* b, float* c) {
+  constexpr int64_t N = attention_block, H = half_block;
+  if (!diagonal) return multiply<add>(N, n, N, p, N, b, n, c, n);
+  multiply<add>(H, n, N, p, N, b, n, c, n);
+  multiply<add>(H, n, H, p + H * N + H, N, b + H * n, n, c + H * n, n);
 }
 
 // Hands out a thread's part of the workspace, in whole cache lines.

@@ -5,20 +5,40 @@
 
 namespace erg::ERG_ISA {
 
-// 2^x to a relative 2.2e-7 for x in [-126, 126], to which others are clamped: what would be denormal or zero is 2^-126.
+// a > b ? a : b in one instruction, and the other way round; b where one is NaN.
+template <int B> [[gnu::always_inline]] inline F<B> larger(F<B> a, F<B> b) {
+#if defined(__AVX512F__)
+  if constexpr (B == 16) return (F<B>)_mm512_max_ps((__m512)a, (__m512)b);
+#endif
+  return a > b ? a : b;
+}
+template <int B> [[gnu::always_inline]] inline F<B> smaller(F<B> a, F<B> b) {
+#if defined(__AVX512F__)
+  if constexpr (B == 16) return (F<B>)_mm512_min_ps((__m512)a, (__m512)b);
+#endif
+  return a < b ? a : b;
+}
+
+// 2^x to a relative 2.2e-7 for x in [-126, 126]; below, at most 2^-126; above, at least 2^126. x must be finite or NaN.
 // Degree 5 minimax polynomial of 2^f on [-1/2, 1/2] (Remez; its own error is 7.5e-8).
 template <int B> [[gnu::always_inline]] inline F<B> exp2(F<B> x) {
-  x = x < -126.0f ? F<B>{} - 126.0f : x;
-  x = x > 126.0f ? F<B>{} + 126.0f : x;
+  const auto power_of = [](F<B> f) {
+    F<B> p = f * 1.327647199e-3f + 9.675541334e-3f;
+    p = p * f + 5.550713273e-2f;
+    p = p * f + 2.402211972e-1f;
+    p = p * f + 6.931469671e-1f;
+    return p * f + 1.000000072f;
+  };
+#if defined(__AVX512F__)
+  if constexpr (B == 16) {
+    const __m512 whole = _mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return (F<B>)_mm512_scalef_ps((__m512)power_of(x - (F<B>)whole), whole);
+  }
+#endif
+  x = smaller<B>(F<B>{} + 126.0f, larger<B>(F<B>{} - 126.0f, x));
   const F<B> shifted = x + 0x1.8p23f;                      // its low bits are round(x)
-  const F<B> f = x - (shifted - 0x1.8p23f);
-  F<B> p = f * 1.327647199e-3f + 9.675541334e-3f;
-  p = p * f + 5.550713273e-2f;
-  p = p * f + 2.402211972e-1f;
-  p = p * f + 6.931469671e-1f;
-  p = p * f + 1.000000072f;
-  const I<B> power = ((I<B>)shifted + (127 - 0x4b400000)) << 23;
-  return p * (F<B>)power;
+  const I<B> exponent = ((I<B>)shifted + (127 - 0x4b400000)) << 23;
+  return power_of(x - (shifted - 0x1.8p23f)) * (F<B>)exponent;
 }
 
 inline constexpr float log2_e = 1.442695041f;

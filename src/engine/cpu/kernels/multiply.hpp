@@ -3,10 +3,6 @@
 // a is row-major. b is row-major too for floats; for bf16 two rows of k are woven, b [k / 2][n][2], as vdpbf16ps multiplies them.
 // Only for kernels/*.cpp, like bf16.hpp.
 #pragma once
-#if defined(__AVX512BF16__)
-#include <immintrin.h>
-#endif
-
 #include "engine/cpu/kernels/vector.hpp"
 
 namespace erg::ERG_ISA {

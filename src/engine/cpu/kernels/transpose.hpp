@@ -30,14 +30,20 @@ template <int D, int... L> [[gnu::always_inline]] inline void swap_blocks(Words*
   swap_blocks<8>(r, lanes);
 }
 
-// The bits of bf16 in the upper half of each word, rounded to nearest even; NaN stays NaN.
-[[gnu::always_inline]] inline Words rounded_to_upper(F<16> v) {
-  const Words u = (Words)v;
-  return (v == v) ? u + 0x7fffu + ((u >> 16) & 1u) : u | 0x400000u;
-}
-// Two rows of bf16, made of floats, as words: the first in the lower half.
+// Two rows of floats, rounded to bf16, as words: the first in the lower half.
 [[gnu::always_inline]] inline Words weave(F<16> first, F<16> second) {
-  return (rounded_to_upper(first) >> 16) | (rounded_to_upper(second) & 0xffff0000u);
+#if defined(__AVX512BF16__)
+  typedef uint16_t Halves __attribute__((vector_size(64)));
+  const Halves h = (Halves)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+  return (Words)__builtin_shufflevector(h, h, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+                                        14, 30, 15, 31);
+#else
+  const auto rounded = [](F<16> v) {             // in the upper half of each word; to nearest even, NaN stays NaN
+    const Words u = (Words)v;
+    return (v == v) ? u + 0x7fffu + ((u >> 16) & 1u) : u | 0x400000u;
+  };
+  return (rounded(first) >> 16) | (rounded(second) & 0xffff0000u);
+#endif
 }
 [[gnu::always_inline]] inline Words weave(const bf16* first, const bf16* second) {
   return __builtin_convertvector(load_raw<Vec<16>::Half>(first), Words) | (__builtin_convertvector(load_raw<Vec<16>::Half>(second), Words) << 16);
