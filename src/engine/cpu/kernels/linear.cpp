@@ -1,5 +1,6 @@
-// The gradient pass goes down stripes of columns, so that the sums of a column are one thread's; within a stripe, tiles of 16 columns
-// are transposed in registers and leave as whole cache lines.
+// The gradient pass goes down stripes of columns, so that the sums of a column are one thread's; within a stripe, tiles as wide as a cache
+// line are transposed in registers and leave as whole cache lines. (Rows of some widths all fall on a few sets of the first cache, so that
+// a line must be used up at once.)
 #include "engine/cpu/kernels/linear.hpp"
 
 #include "engine/cpu/kernels/math.hpp"
@@ -34,21 +35,27 @@ template <class T, bool activated> struct Gradient {
     return g;
   }
 
-  void tile(int64_t row, int64_t column, F<16>& sum) const {
-    Words words[16];
+  static constexpr int tile_columns = 64 / sizeof(T), parts = tile_columns / 16;
+
+  void tile(int64_t row, int64_t column, F<16>* sums) const {
+    Words words[parts][16];
     for (int i = 0; i < 16; ++i) {
-      if constexpr (rows_per_word<T> == 2) {
-        const F<16> first = value<16>(row + 2 * i, column), second = value<16>(row + 2 * i + 1, column);
-        sum += first + second;
-        words[i] = weave(first, second);
-      } else {
-        const F<16> g = value<16>(row + i, column);
-        sum += g;
-        words[i] = (Words)g;
+      for (int k = 0; k < parts; ++k) {
+        if constexpr (rows_per_word<T> == 2) {
+          const F<16> first = value<16>(row + 2 * i, column + 16 * k), second = value<16>(row + 2 * i + 1, column + 16 * k);
+          sums[k] += first + second;
+          words[k][i] = weave(first, second);
+        } else {
+          const F<16> g = value<16>(row + i, column + 16 * k);
+          sums[k] += g;
+          words[k][i] = (Words)g;
+        }
       }
     }
-    transpose_words(words);
-    for (int i = 0; i < 16; ++i) std::memcpy(transposed + (column + i) * a.rows + row, &words[i], sizeof(Words));
+    for (int k = 0; k < parts; ++k) {
+      transpose_words(words[k]);
+      for (int i = 0; i < 16; ++i) std::memcpy(transposed + (column + 16 * k + i) * a.rows + row, &words[k][i], sizeof(Words));
+    }
   }
 
   void cell(int64_t row, int64_t column, float& sum) const {
@@ -60,9 +67,9 @@ template <class T, bool activated> struct Gradient {
   void columns(int64_t first, int64_t last) const {
     F<16> sums[stripe / 16] = {};
     float cells[stripe] = {};
-    const int64_t tiled_rows = a.rows / tile_rows<T> * tile_rows<T>, tiled = first + (last - first) / 16 * 16;
+    const int64_t tiled_rows = a.rows / tile_rows<T> * tile_rows<T>, tiled = first + (last - first) / tile_columns * tile_columns;
     for (int64_t row = 0; row < tiled_rows; row += tile_rows<T>) {
-      for (int64_t c = first; c < tiled; c += 16) tile(row, c, sums[(c - first) / 16]);
+      for (int64_t c = first; c < tiled; c += tile_columns) tile(row, c, sums + (c - first) / 16);
       for (int64_t c = tiled; c < last; ++c)
         for (int64_t r = row; r < row + tile_rows<T>; ++r) cell(r, c, cells[c - first]);
     }
