@@ -34,6 +34,7 @@ TEST(InterruptDeathTest, SecondSignalEndsTheProcess) {
 TEST(InterruptDeathTest, ScopedHandlersPutTheOldBehaviourBack) {
   EXPECT_EXIT(
       {
+        std::signal(SIGINT, SIG_DFL);  // shells start background jobs with SIGINT ignored
         { const ScopedInterruptHandlers handlers; }
         std::raise(SIGINT);
       },

@@ -115,6 +115,7 @@ TEST(Process, DiesWithItsParent) {
 }
 
 TEST(Process, SignalsArePassedOn) {
+  std::signal(SIGINT, SIG_DFL);  // shells start background jobs with SIGINT ignored
   const ChildResult r = run_child(shell("trap 'echo cleaned; exit 5' INT; kill -INT $PPID; sleep 1000 & wait"));
   EXPECT_EQ(r.out, "cleaned\n");
   EXPECT_EQ(r.exit_code, 5);
