@@ -1,8 +1,9 @@
 // Causal flash attention: own kernels; the log-sum-exp of each query is kept for backward.
+#include "engine/cpu/kernels/attention.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "engine/cpu/kernels/attention.hpp"
 #include "engine/cpu/ops.hpp"
 
 namespace erg {

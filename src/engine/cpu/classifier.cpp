@@ -1,12 +1,13 @@
 // Linear head + softmax + cross-entropy, a chunk of rows at a time: logits (fp32), losses and gradients of the logits, and the two
 // products that these feed, before the next chunk takes the same memory. A chunk has enough rows to pay for reading the weights, which
 // are far larger than the caches.
+#include "engine/cpu/kernels/classifier.hpp"
+
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "engine/cpu/gemm.hpp"
 #include "engine/cpu/kernels/add.hpp"
-#include "engine/cpu/kernels/classifier.hpp"
 #include "engine/cpu/ops.hpp"
 
 namespace erg {
@@ -87,12 +88,14 @@ class Classifier final : public ClassifierOp {
   }
 
   void evaluate(const Tensor& x, const Tensor& targets, const Tensor& metrics) override {
-    for_each_chunk(x, targets, metrics, [&](Products&, int64_t, const char*, ClassifierChunk& c, bool) { classifier_kernels().evaluate(c); });
+    for_each_chunk(x, targets, metrics,
+                   [&](Products&, int64_t, const char*, ClassifierChunk& c, bool) { classifier_kernels().evaluate(c); });
   }
 
  private:
   // Makes the logits of each chunk, lets `work` make losses and hits of them, and adds these to the metrics.
-  template <class Work> void for_each_chunk(const Tensor& x, const Tensor& targets, const Tensor& metrics, Work work) {
+  template <class Work>
+  void for_each_chunk(const Tensor& x, const Tensor& targets, const Tensor& metrics, Work work) {
     check_targets(targets.as<int32_t>());
     double loss = 0, hits = 0;
     for (int64_t first = 0; first < d_.rows; first += chunk_.rows) {
@@ -124,8 +127,8 @@ class Classifier final : public ClassifierOp {
   void check_targets(const int32_t* targets) const {
     for (int64_t row = 0; row < d_.rows; ++row) {
       if (targets[row] >= -1 && targets[row] < d_.valid_classes) continue;
-      throw Error(ErrorKind::usage, "target " + std::to_string(targets[row]) + " is none of " + std::to_string(d_.valid_classes) + " classes",
-                  "classifier");
+      throw Error(ErrorKind::usage,
+                  "target " + std::to_string(targets[row]) + " is none of " + std::to_string(d_.valid_classes) + " classes", "classifier");
     }
   }
 
@@ -138,8 +141,8 @@ class Classifier final : public ClassifierOp {
   CpuEngine& engine_;
   ClassifierDesc d_;
   std::vector<ParameterView> bound_;
-  Products chunk_, tail_;                        // of each chunk, and of the rows that are left
-  int64_t logits_ = 0, d_logits_ = 0, transposed_ = 0, losses_ = 0, hits_ = 0, bias_sums_ = 0;   // in scratch
+  Products chunk_, tail_;  // of each chunk, and of the rows that are left
+  int64_t logits_ = 0, d_logits_ = 0, transposed_ = 0, losses_ = 0, hits_ = 0, bias_sums_ = 0;  // in scratch
   int64_t logits_gemm_ = 0, d_x_gemm_ = 0, d_weight_gemm_ = 0;
 };
 

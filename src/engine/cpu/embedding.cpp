@@ -11,7 +11,9 @@ namespace {
 
 class Embedding final : public Op {
  public:
-  Embedding(CpuEngine& engine, const EmbeddingDesc& d) : engine_(engine), d_(d) { engine.reserve_scratch(rows() * int64_t(sizeof(uint64_t))); }
+  Embedding(CpuEngine& engine, const EmbeddingDesc& d) : engine_(engine), d_(d) {
+    engine.reserve_scratch(rows() * int64_t(sizeof(uint64_t)));
+  }
 
   std::vector<ParameterSpec> parameters() const override {
     std::vector<ParameterSpec> p{{"tokens", {d_.vocabulary, d_.hidden}, d_.vocabulary * d_.hidden, true, true}};
@@ -61,7 +63,8 @@ class Embedding final : public Op {
     const int32_t* const t = tokens.as<int32_t>();
     for (int64_t i = 0; i < rows(); ++i) {
       if (t[i] < 0 || t[i] >= d_.vocabulary) {
-        throw Error(ErrorKind::usage, "token " + std::to_string(t[i]) + " is outside a vocabulary of " + std::to_string(d_.vocabulary), "embedding");
+        throw Error(ErrorKind::usage, "token " + std::to_string(t[i]) + " is outside a vocabulary of " + std::to_string(d_.vocabulary),
+                    "embedding");
       }
     }
     return t;

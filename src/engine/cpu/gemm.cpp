@@ -66,7 +66,8 @@ WeightGradient::WeightGradient(int64_t rows, int64_t in, int64_t out, DType oper
   add_ = Gemm(d);
 }
 
-void WeightGradient::operator()(const void* dz_transposed, const void* x, const ParameterView& weight, Accumulate accumulate, void* scratch) {
+void WeightGradient::operator()(const void* dz_transposed, const void* x, const ParameterView& weight, Accumulate accumulate,
+                                void* scratch) {
   const bool add = accumulate == Accumulate::yes;
   if (sum_bytes_ == 0) return (add ? add_ : overwrite_)(dz_transposed, x, weight.gradient, scratch);
   overwrite_(dz_transposed, x, scratch, static_cast<char*>(scratch) + sum_bytes_);

@@ -12,8 +12,8 @@ namespace erg {
 struct GemmDesc {
   int64_t m = 0, n = 0, k = 0;
   DType operands = DType::f32, result = DType::f32;
-  bool b_transposed = false;                     // B lies as [n, k]
-  bool bias = false;                             // fp32
+  bool b_transposed = false;  // B lies as [n, k]
+  bool bias = false;          // fp32
   bool accumulate = false;
 };
 
@@ -33,7 +33,7 @@ class Gemm {
 
  private:
   onednn::Call pack_, multiply_;
-  int64_t packed_bytes_ = 0;                     // at the start of scratch; 0: B is read where it lies
+  int64_t packed_bytes_ = 0;  // at the start of scratch; 0: B is read where it lies
   bool bias_ = false;
 };
 
@@ -47,7 +47,7 @@ class WeightGradient {
   void operator()(const void* dz_transposed, const void* x, const ParameterView& weight, Accumulate accumulate, void* scratch);
 
  private:
-  int64_t count_ = 0, sum_bytes_ = 0;            // sums go to scratch first where oneDNN cannot store them as the gradient's type
+  int64_t count_ = 0, sum_bytes_ = 0;  // sums go to scratch first where oneDNN cannot store them as the gradient's type
   Gemm overwrite_, add_;
 };
 

@@ -1,8 +1,9 @@
 // Linear layer: z = x W^T + b, y = z or gelu(z). The products are oneDNN's; one own pass over d_y before those of backward makes
 // d_z = d_y gelu'(z), its transpose and the gradient of the bias.
+#include "engine/cpu/kernels/linear.hpp"
+
 #include "engine/cpu/gemm.hpp"
 #include "engine/cpu/kernels/add.hpp"
-#include "engine/cpu/kernels/linear.hpp"
 #include "engine/cpu/ops.hpp"
 
 namespace erg {
@@ -70,7 +71,7 @@ class Linear final : public Op {
   Gemm forward_, backward_data_;
   WeightGradient backward_weights_;
   std::unique_ptr<Buffer> z_;
-  int64_t dz_ = 0, dz_transposed_ = 0, column_sums_ = 0, gemm_ = 0;   // in scratch
+  int64_t dz_ = 0, dz_transposed_ = 0, column_sums_ = 0, gemm_ = 0;  // in scratch
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
 // AdamW and SGD over flat storage: constants of the step are made here in double, the arrays are swept by kernels/optimizer.cpp.
+#include "engine/cpu/kernels/optimizer.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
-#include "engine/cpu/kernels/optimizer.hpp"
 #include "engine/cpu/ops.hpp"
 
 namespace erg {

@@ -62,7 +62,7 @@ class ResidualNormOp final : public Op {
 
   CpuEngine& engine_;
   ResidualNormDesc d_;
-  std::unique_ptr<Buffer> statistics_;           // mean, rstd [rows]
+  std::unique_ptr<Buffer> statistics_;  // mean, rstd [rows]
 };
 
 }  // namespace

@@ -12,14 +12,14 @@ namespace erg {
 struct Attention {
   DType dtype = DType::f32;
   int64_t batch = 0, sequence = 0, heads = 0, head_size = 0;
-  const float *cos = nullptr, *sin = nullptr;    // [sequence, head_size / 2] of the rotary angles, or null
-  float* log_sum = nullptr;                      // [batch, heads, sequence], to base 2; forward writes it unless null
-  const void* qkv = nullptr;                     // [batch, sequence, 3, heads, head_size]
-  void* y = nullptr;                             // [batch, sequence, heads, head_size]: forward writes it
+  const float *cos = nullptr, *sin = nullptr;  // [sequence, head_size / 2] of the rotary angles, or null
+  float* log_sum = nullptr;                    // [batch, heads, sequence], to base 2; forward writes it unless null
+  const void* qkv = nullptr;                   // [batch, sequence, 3, heads, head_size]
+  void* y = nullptr;                           // [batch, sequence, heads, head_size]: forward writes it
   const void* d_y = nullptr;
-  void* d_qkv = nullptr;                         // backward writes it
+  void* d_qkv = nullptr;  // backward writes it
 
-  int64_t parts = 1;                             // each head's work is split into so many tasks
+  int64_t parts = 1;  // each head's work is split into so many tasks
   int threads = 1;
   void* workspace = nullptr;
 };

@@ -10,18 +10,19 @@ namespace {
 
 constexpr int64_t N = attention_block;
 
-template <class T> struct Backward {
+template <class T>
+struct Backward {
   using C = Multiplied<T>;
 
   // What one thread works in.
   struct Space {
-    C* rows;                                     // of a head, to pack from
-    C *k, *v, *k_turned;                         // left operands
+    C* rows;              // of a head, to pack from
+    C *k, *v, *k_turned;  // left operands
     C *q_by_size, *dy_by_size, *q_by_row, *dy_by_row;
-    float *log_sum, *delta;                      // [queries] of the head; delta is D
-    float *scores, *dp;                          // [keys, queries]
-    C *p, *ds, *ds_by_row;                       // [keys, queries]; the last [keys / w, queries, w]
-    float *dk, *dv;                              // [keys, size]
+    float *log_sum, *delta;  // [queries] of the head; delta is D
+    float *scores, *dp;      // [keys, queries]
+    C *p, *ds, *ds_by_row;   // [keys, queries]; the last [keys / w, queries, w]
+    float *dk, *dv;          // [keys, size]
     explicit Space(Arena& arena, const Heads<T>& h)
         : rows(arena.take<C>(h.elements)),
           k(arena.take<C>(h.elements)),
@@ -66,10 +67,11 @@ template <class T> struct Backward {
       s.delta[t] = sum.total();
       s.log_sum[t] = a.log_sum[head * a.sequence + t];
     }
-    for (int64_t t = a.sequence; t < h.sequence; ++t) s.delta[t] = 0, s.log_sum[t] = 1e30f;   // padding: p = 0
+    for (int64_t t = a.sequence; t < h.sequence; ++t) s.delta[t] = 0, s.log_sum[t] = 1e30f;  // padding: p = 0
   }
 
-  template <bool diagonal> static void probabilities(const Heads<T>& h, int64_t queries, const Space& s) {
+  template <bool diagonal>
+  static void probabilities(const Heads<T>& h, int64_t queries, const Space& s) {
     const float scale = h.scale * log2_e;
     for (int64_t c = 0; c < N; c += 16) {
       const F<16> log_sum = load_block<16>(s.log_sum + queries * N + c), delta = load_block<16>(s.delta + queries * N + c);
@@ -93,12 +95,13 @@ template <class T> struct Backward {
     }
   }
 
-  template <bool diagonal> static void block(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s, float* dq) {
+  template <bool diagonal>
+  static void block(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s, float* dq) {
     const int64_t S = h.sequence, D = h.size, at_keys = keys * N * D, at_queries = queries * N * D;
     multiply_scores<diagonal>(D, s.k + at_keys, s.q_by_size + queries * N * woven<C>, S, s.scores);
     multiply_scores<diagonal>(D, s.v + at_keys, s.dy_by_size + queries * N * woven<C>, S, s.dp);
     probabilities<diagonal>(h, queries, s);
-    multiply_over_queries<!diagonal, diagonal>(D, s.p, s.dy_by_row + at_queries, s.dv);   // the diagonal comes first
+    multiply_over_queries<!diagonal, diagonal>(D, s.p, s.dy_by_row + at_queries, s.dv);  // the diagonal comes first
     multiply_over_queries<!diagonal, diagonal>(D, s.ds, s.q_by_row + at_queries, s.dk);
     multiply_over_keys<true, diagonal>(D, s.k_turned + keys * N, S, s.ds_by_row, dq + queries * N, S);
   }
@@ -134,7 +137,7 @@ template <class T> struct Backward {
       for (int64_t item = 0; item < heads * blocks; ++item) {
         const int64_t head = item / blocks, queries = item % blocks;
         const float* const dq = all_dq + head * a.parts * h.elements + queries * N;
-        float *const sum = s.dk, *const rows = s.dv;               // free by now; [size, queries], [queries, size]
+        float *const sum = s.dk, *const rows = s.dv;  // free by now; [size, queries], [queries, size]
         for (int64_t r = 0; r < h.size; ++r)
           for (int64_t c = 0; c < N; c += 16) {
             F<16> v = {};

@@ -11,15 +11,16 @@ namespace {
 
 constexpr int64_t N = attention_block;
 
-template <class T> struct Forward {
+template <class T>
+struct Forward {
   using C = Multiplied<T>;
 
   // What one thread works in.
   struct Space {
-    C *rows, *k, *v_turned, *q;                  // of a head: to pack from; rows, turned, by size
-    C* p;                                        // [keys / w, queries, w]
-    float *scores, *y, *y_rows;                  // [keys, queries], [size, queries], [queries, size]
-    float *largest, *sum;                        // [queries], of scale log2(e) score
+    C *rows, *k, *v_turned, *q;  // of a head: to pack from; rows, turned, by size
+    C* p;                        // [keys / w, queries, w]
+    float *scores, *y, *y_rows;  // [keys, queries], [size, queries], [queries, size]
+    float *largest, *sum;        // [queries], of scale log2(e) score
     explicit Space(Arena& arena, const Heads<T>& h)
         : rows(arena.take<C>(h.elements)),
           k(arena.take<C>(h.elements)),
@@ -47,11 +48,12 @@ template <class T> struct Forward {
   }
 
   // Scores of one block of keys to probabilities, relative to the largest score so far; what was summed before is brought to it.
-  template <bool diagonal> static void softmax(const Heads<T>& h, const Space& s, bool first) {
+  template <bool diagonal>
+  static void softmax(const Heads<T>& h, const Space& s, bool first) {
     const float scale = h.scale * log2_e;
     for (int64_t c = 0; c < N; c += 16) {
       float* const scores = s.scores + c;
-      const int64_t keys = diagonal ? c + 16 : N;                 // further ones come later than all of these queries
+      const int64_t keys = diagonal ? c + 16 : N;  // further ones come later than all of these queries
       if constexpr (diagonal) {
         for (int64_t r = 0; r < 16; ++r) {
           float* const row = scores + (c + r) * N;
@@ -81,7 +83,8 @@ template <class T> struct Forward {
     }
   }
 
-  template <bool diagonal> static void keys(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s) {
+  template <bool diagonal>
+  static void keys(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s) {
     multiply_scores<diagonal>(h.size, s.k + keys * N * h.size, s.q + queries * N * woven<C>, h.sequence, s.scores);
     softmax<diagonal>(h, s, keys == 0);
     const C* const v = s.v_turned + keys * N;

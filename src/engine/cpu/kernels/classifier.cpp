@@ -11,7 +11,7 @@ namespace erg::ERG_ISA {
 namespace {
 
 struct Softmax {
-  float largest, log_sum;                        // log p_c = logits[c] - log_sum
+  float largest, log_sum;  // log p_c = logits[c] - log_sum
 };
 
 Softmax softmax(const float* logits, int64_t valid) {
@@ -31,21 +31,22 @@ Softmax softmax(const float* logits, int64_t valid) {
   return {largest, largest + std::log(sum.total())};
 }
 
-template <class T> struct Train {
+template <class T>
+struct Train {
   static constexpr int64_t group = 32;
   const ClassifierChunk& a;
   T *d_logits = static_cast<T*>(a.d_logits), *transposed = static_cast<T*>(a.transposed);
 
   struct Row {
-    float log_sum, scale, offset;                // d_logits = scale p - offset
-    float at_target;                             // where they are this
+    float log_sum, scale, offset;  // d_logits = scale p - offset
+    float at_target;               // where they are this
   };
 
   Row loss(int64_t row) const {
     const float* const logits = a.logits + row * a.classes;
     const int64_t target = a.targets[row];
     a.losses[row] = a.hits[row] = 0;
-    if (target < 0) return {1e30f, 0, 0, 0};                      // p = 0
+    if (target < 0) return {1e30f, 0, 0, 0};  // p = 0
     const Softmax s = softmax(logits, a.valid);
     const float log_p = logits[target] - s.log_sum, on_target = 1 - a.smoothing, spread = a.smoothing / float(a.valid);
     a.losses[row] = -on_target * log_p;
@@ -58,7 +59,8 @@ template <class T> struct Train {
     return {s.log_sum, a.scale, a.scale * spread, a.scale * (std::exp(log_p) - on_target - spread)};
   }
 
-  template <int B> [[gnu::always_inline]] F<B> gradient(int64_t at, const Row& r) const {
+  template <int B>
+  [[gnu::always_inline]] F<B> gradient(int64_t at, const Row& r) const {
     const F<B> d = exp2<B>((load_block<B>(a.logits + at) - r.log_sum) * log2_e) * r.scale - r.offset;
     store_block<B>(d_logits + at, d);
     return d;
@@ -70,7 +72,7 @@ template <class T> struct Train {
       F<16> d[rows_per_word<T>];
       for (int k = 0; k < rows_per_word<T>; ++k) {
         const int64_t r = i * rows_per_word<T> + k, at = (row + r) * a.classes + c;
-        __builtin_prefetch(a.logits + at + 128);                 // too many rows side by side for the hardware to
+        __builtin_prefetch(a.logits + at + 128);  // too many rows side by side for the hardware to
         d[k] = gradient<16>(at, rows[r]);
       }
       if constexpr (rows_per_word<T> == 2) {
@@ -121,7 +123,8 @@ void evaluate(const ClassifierChunk& a) {
   }
 }
 
-template <class T> void row_sums(const T* rows, int64_t count, int64_t length, float* sums, bool add) {
+template <class T>
+void row_sums(const T* rows, int64_t count, int64_t length, float* sums, bool add) {
 #pragma omp parallel for schedule(static)
   for (int64_t row = 0; row < count; ++row) {
     Sum sum;

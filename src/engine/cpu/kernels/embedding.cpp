@@ -5,7 +5,8 @@
 namespace erg::ERG_ISA {
 namespace {
 
-template <class T> void forward(const EmbeddingForward& a) {
+template <class T>
+void forward(const EmbeddingForward& a) {
 #pragma omp parallel for schedule(static)
   for (int64_t row = 0; row < a.rows; ++row) {
     const T* const token = static_cast<const T*>(a.table) + a.tokens[row] * a.hidden;
@@ -20,7 +21,8 @@ template <class T> void forward(const EmbeddingForward& a) {
 }
 
 // to [hidden] += the sum of `count` rows; row(i) tells where the i-th lies.
-template <class G, class Row> void add_rows(G* to, int64_t hidden, int64_t count, Row row) {
+template <class G, class Row>
+void add_rows(G* to, int64_t hidden, int64_t count, Row row) {
   sweep(hidden, [&]<int B>(int64_t i) {
     F<B> sum = {};
     for (int64_t r = 0; r < count; ++r) sum += load_block<B>(row(r) + i);
@@ -28,7 +30,8 @@ template <class G, class Row> void add_rows(G* to, int64_t hidden, int64_t count
   });
 }
 
-template <class T, class G> void backward(const EmbeddingBackward& a) {
+template <class T, class G>
+void backward(const EmbeddingBackward& a) {
   const T* const d_y = static_cast<const T*>(a.d_y);
   const auto token_at = [&](int64_t i) { return int64_t(a.sorted[i] >> 32); };
 #pragma omp parallel for schedule(static)

@@ -9,11 +9,11 @@
 namespace erg {
 
 struct EmbeddingForward {
-  DType dtype = DType::f32;                      // of all
+  DType dtype = DType::f32;  // of all
   int64_t rows = 0, hidden = 0, sequence = 0;
-  const int32_t* tokens = nullptr;               // [rows]
-  const void *table = nullptr, *positions = nullptr;   // [*, hidden]; positions may be null
-  void* y = nullptr;                             // [rows, hidden]
+  const int32_t* tokens = nullptr;                    // [rows]
+  const void *table = nullptr, *positions = nullptr;  // [*, hidden]; positions may be null
+  void* y = nullptr;                                  // [rows, hidden]
 };
 
 // A row of d_y and the token it belongs to: sorting these keeps rows of a token in order.
@@ -22,10 +22,10 @@ inline uint64_t token_row(int32_t token, int64_t row) { return uint64_t(token) <
 struct EmbeddingBackward {
   DType dtype = DType::f32, gradient_dtype = DType::f32;
   int64_t rows = 0, hidden = 0, sequence = 0;
-  const void* d_y = nullptr;                     // [rows, hidden]
-  const uint64_t* sorted = nullptr;              // token_row of each row, ascending
-  void* d_table = nullptr;                       // added to
-  void* d_positions = nullptr;                   // added to; may be null
+  const void* d_y = nullptr;         // [rows, hidden]
+  const uint64_t* sorted = nullptr;  // token_row of each row, ascending
+  void* d_table = nullptr;           // added to
+  void* d_positions = nullptr;       // added to; may be null
 };
 
 struct EmbeddingKernels {

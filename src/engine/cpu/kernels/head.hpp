@@ -16,9 +16,10 @@ namespace erg::ERG_ISA {
 constexpr int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // What all tasks of one attention call have in common. T: of tensors.
-template <class T> struct Heads {
+template <class T>
+struct Heads {
   const Attention& a;
-  int64_t sequence = rounded_up(a.sequence, attention_block), size = rounded_up(a.head_size, 32);   // padded
+  int64_t sequence = rounded_up(a.sequence, attention_block), size = rounded_up(a.head_size, 32);  // padded
   int64_t elements = sequence * size;
   float scale = 1 / __builtin_sqrtf(float(a.head_size));
 
@@ -38,7 +39,8 @@ template <class T> struct Heads {
     for (int64_t i = 0; i < a.head_size; i += 64 / int64_t(sizeof(T))) __builtin_prefetch(row + 16 * stride + i);
   }
 
-  template <class C> void load(const T* from, int64_t stride, bool rotate, C* rows) const {
+  template <class C>
+  void load(const T* from, int64_t stride, bool rotate, C* rows) const {
     const int64_t d = a.head_size, half = d / 2;
     std::memset(rows, 0, size_t(elements) * sizeof(C));
     for (int64_t t = 0; t < a.sequence; ++t, from += stride, rows += size) {
@@ -85,12 +87,13 @@ template <class T> struct Heads {
 };
 
 // from [rows, columns] -> to [columns, rows].
-template <class C> void turn(const C* from, int64_t rows, int64_t columns, C* to) {
+template <class C>
+void turn(const C* from, int64_t rows, int64_t columns, C* to) {
   for (int64_t r = 0; r < rows; r += tile_rows<C>) {
     for (int64_t c = 0; c < columns; c += 16) {
       Words words[16];
       for (int i = 0; i < 16; ++i) {
-        const C* const row = from + (r + i * rows_per_word<C>) * columns + c;
+        const C* const row = from + (r + i * rows_per_word<C>)*columns + c;
         if constexpr (sizeof(C) == 2) {
           words[i] = weave(row, row + columns);
         } else {
@@ -104,12 +107,14 @@ template <class C> void turn(const C* from, int64_t rows, int64_t columns, C* to
 }
 
 // from [rows, columns] -> to [columns / w, rows, w]: the same with a pair as one word.
-template <class C> void pack_by_size(const C* from, int64_t rows, int64_t columns, C* to) {
+template <class C>
+void pack_by_size(const C* from, int64_t rows, int64_t columns, C* to) {
   turn(reinterpret_cast<const float*>(from), rows, columns / woven<C>, reinterpret_cast<float*>(to));
 }
 
 // from [rows, columns] -> to [rows / w, columns, w].
-template <class C> void pack_by_row(const C* from, int64_t rows, int64_t columns, C* to) {
+template <class C>
+void pack_by_row(const C* from, int64_t rows, int64_t columns, C* to) {
   if constexpr (woven<C> == 1) {
     std::memcpy(to, from, size_t(rows * columns) * sizeof(C));
   } else {
@@ -136,21 +141,24 @@ template <class C> void pack_by_row(const C* from, int64_t rows, int64_t columns
 inline constexpr int64_t half_block = attention_block / 2;
 
 // c [keys, queries] = keys [keys, size] queries [size, queries]
-template <bool diagonal, class C> void multiply_scores(int64_t size, const C* keys, const C* queries, int64_t ldb, float* c) {
+template <bool diagonal, class C>
+void multiply_scores(int64_t size, const C* keys, const C* queries, int64_t ldb, float* c) {
   constexpr int64_t N = attention_block, H = half_block;
   if (!diagonal) return multiply<false>(N, N, size, keys, size, queries, ldb, c, N);
   multiply<false>(H, N, size, keys, size, queries, ldb, c, N);
   multiply<false>(H, H, size, keys + H * size, size, queries + H * woven<C>, ldb, c + H * N + H, N);
 }
 // c [m, queries] (+)= a [m, keys] p [keys, queries]
-template <bool add, bool diagonal, class C> void multiply_over_keys(int64_t m, const C* a, int64_t lda, const C* p, float* c, int64_t ldc) {
+template <bool add, bool diagonal, class C>
+void multiply_over_keys(int64_t m, const C* a, int64_t lda, const C* p, float* c, int64_t ldc) {
   constexpr int64_t N = attention_block, H = half_block;
   if (!diagonal) return multiply<add>(m, N, N, a, lda, p, N, c, ldc);
   multiply<add>(m, H, H, a, lda, p, N, c, ldc);
   multiply<add>(m, H, N, a, lda, p + H * woven<C>, N, c + H, ldc);
 }
 // c [keys, n] (+)= p [keys, queries] b [queries, n]
-template <bool add, bool diagonal, class C> void multiply_over_queries(int64_t n, const C* p, const C* b, float* c) {
+template <bool add, bool diagonal, class C>
+void multiply_over_queries(int64_t n, const C* p, const C* b, float* c) {
   constexpr int64_t N = attention_block, H = half_block;
   if (!diagonal) return multiply<add>(N, n, N, p, N, b, n, c, n);
   multiply<add>(H, n, N, p, N, b, n, c, n);
@@ -161,7 +169,8 @@ template <bool add, bool diagonal, class C> void multiply_over_queries(int64_t n
 class Arena {
  public:
   explicit Arena(void* start) : next_(static_cast<char*>(start)) {}
-  template <class X> X* take(int64_t count) {
+  template <class X>
+  X* take(int64_t count) {
     X* const p = reinterpret_cast<X*>(next_);
     next_ += rounded_up(count * int64_t(sizeof(X)), 64);
     return p;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t stripe = 128;
 
-template <class T> void gelu_forward(const T* z, T* y, int64_t count) {
+template <class T>
+void gelu_forward(const T* z, T* y, int64_t count) {
   constexpr int64_t chunk = 4096;
 #pragma omp parallel for schedule(static)
   for (int64_t at = 0; at < count; at += chunk) {
@@ -20,12 +21,14 @@ template <class T> void gelu_forward(const T* z, T* y, int64_t count) {
   }
 }
 
-template <class T, bool activated> struct Gradient {
+template <class T, bool activated>
+struct Gradient {
   const LinearGradient& a;
   const T *dy = static_cast<const T*>(a.dy), *z = static_cast<const T*>(a.z);
   T *dz = static_cast<T*>(a.dz), *transposed = static_cast<T*>(a.dz_transposed);
 
-  template <int B> [[gnu::always_inline]] F<B> value(int64_t row, int64_t column) const {
+  template <int B>
+  [[gnu::always_inline]] F<B> value(int64_t row, int64_t column) const {
     const int64_t at = row * a.columns + column;
     F<B> g = load_block<B>(dy + at);
     if constexpr (activated) {
@@ -84,7 +87,8 @@ template <class T, bool activated> struct Gradient {
   }
 };
 
-template <class T> void gradient(const LinearGradient& a) {
+template <class T>
+void gradient(const LinearGradient& a) {
   if (a.z != nullptr) return Gradient<T, true>{a}();
   Gradient<T, false>{a}();
 }

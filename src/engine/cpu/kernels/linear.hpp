@@ -11,15 +11,15 @@ namespace erg {
 struct LinearGradient {
   DType dtype = DType::f32;
   int64_t rows = 0, columns = 0;
-  const void* dy = nullptr;                      // [rows, columns]
-  const void* z = nullptr;                       // before the activation, or null where there is none
-  void* dz = nullptr;                            // dy gelu'(z) [rows, columns]; not written where there is no z
-  void* dz_transposed = nullptr;                 // [columns, rows]
-  float* column_sums = nullptr;                  // of dz [columns]
+  const void* dy = nullptr;       // [rows, columns]
+  const void* z = nullptr;        // before the activation, or null where there is none
+  void* dz = nullptr;             // dy gelu'(z) [rows, columns]; not written where there is no z
+  void* dz_transposed = nullptr;  // [columns, rows]
+  float* column_sums = nullptr;   // of dz [columns]
 };
 
 struct LinearKernels {
-  void (*gelu)(DType dtype, const void* z, void* y, int64_t count);   // y may be z
+  void (*gelu)(DType dtype, const void* z, void* y, int64_t count);  // y may be z
   void (*gradient)(const LinearGradient&);
 };
 ERG_KERNELS(LinearKernels, linear_kernels)

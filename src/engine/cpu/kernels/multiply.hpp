@@ -8,12 +8,15 @@
 namespace erg::ERG_ISA {
 
 #if defined(__AVX512BF16__)
-template <class T> using Multiplied = T;                   // what tensors of T are multiplied as
+template <class T>
+using Multiplied = T;  // what tensors of T are multiplied as
 #else
-template <class T> using Multiplied = float;
+template <class T>
+using Multiplied = float;
 #endif
 
-template <class C> inline constexpr int64_t woven = sizeof(C) == 2 ? 2 : 1;          // rows of k in one row of b
+template <class C>
+inline constexpr int64_t woven = sizeof(C) == 2 ? 2 : 1;  // rows of k in one row of b
 
 [[gnu::always_inline]] inline F<16> multiply_add(F<16> c, const float* a, F<16> b) { return c + *a * b; }
 #if defined(__AVX512BF16__)
@@ -59,8 +62,7 @@ inline void multiply(int64_t m, int64_t n, int64_t k, const C* a, int64_t lda, c
   int64_t at = 0;
   const auto columns = [&]<int vectors> {
     for (; at + 16 * vectors <= n; at += 16 * vectors)
-      for (int64_t i = 0; i < m; i += 4)
-        multiply_tile<add, vectors>(k, a + i * lda, lda, b + at * woven<C>, ldb, c + i * ldc + at, ldc);
+      for (int64_t i = 0; i < m; i += 4) multiply_tile<add, vectors>(k, a + i * lda, lda, b + at * woven<C>, ldb, c + i * ldc + at, ldc);
   };
   columns.template operator()<widest_tile>();
   if constexpr (widest_tile > 2) columns.template operator()<2>();

@@ -5,7 +5,8 @@
 namespace erg::ERG_ISA {
 namespace {
 
-template <class G> void squares(const G* gradient, int64_t elements, double* sums) {
+template <class G>
+void squares(const G* gradient, int64_t elements, double* sums) {
 #pragma omp parallel for schedule(static)
   for (int64_t part = 0; part < norm_parts; ++part) {
     const int64_t last = elements / norm_parts * (part + 1) + (part + 1 == norm_parts ? elements % norm_parts : 0);
@@ -23,7 +24,8 @@ struct NoCopy {};
 [[gnu::always_inline]] inline void set(NoCopy*, float) {}
 [[gnu::always_inline]] inline void set(bf16* copy, float w) { store(copy, w); }
 
-template <class G, class Copy> struct Arrays {
+template <class G, class Copy>
+struct Arrays {
   float *w, *m, *v;
   Copy* copy;
   const G* g;
@@ -52,7 +54,8 @@ template <class G, class Copy> struct Arrays {
   }
 };
 
-template <class Function> void with_types(const OptimizerArrays& a, Function f) {
+template <class Function>
+void with_types(const OptimizerArrays& a, Function f) {
   if (a.gradient_dtype == DType::bf16) return a.copy ? f(Arrays<bf16, bf16>(a)) : f(Arrays<bf16, NoCopy>(a));
   a.copy ? f(Arrays<float, bf16>(a)) : f(Arrays<float, NoCopy>(a));
 }

@@ -8,9 +8,9 @@
 namespace erg {
 
 struct OptimizerArrays {
-  int64_t elements = 0, decay_elements = 0;      // elements [0, decay_elements) decay
+  int64_t elements = 0, decay_elements = 0;  // elements [0, decay_elements) decay
   float* master = nullptr;
-  void* copy = nullptr;                          // bf16, or null
+  void* copy = nullptr;  // bf16, or null
   const void* gradient = nullptr;
   DType gradient_dtype = DType::f32;
   float *state1 = nullptr, *state2 = nullptr;
@@ -26,10 +26,10 @@ struct Sgd {
   bool first;
 };
 
-inline constexpr int64_t norm_parts = 256;       // of the sum of squares, whatever the number of threads
+inline constexpr int64_t norm_parts = 256;  // of the sum of squares, whatever the number of threads
 
 struct OptimizerKernels {
-  void (*squares)(DType dtype, const void* gradient, int64_t elements, double* sums);   // norm_parts sums
+  void (*squares)(DType dtype, const void* gradient, int64_t elements, double* sums);  // norm_parts sums
   void (*adamw)(const OptimizerArrays&, const AdamW&);
   void (*sgd)(const OptimizerArrays&, const Sgd&);
 };

@@ -8,7 +8,8 @@
 namespace erg::ERG_ISA {
 namespace {
 
-template <class T> void forward_row(const ResidualNorm& a, int64_t row) {
+template <class T>
+void forward_row(const ResidualNorm& a, int64_t row) {
   const int64_t at = row * a.hidden;
   const T *x = static_cast<const T*>(a.x) + at, *r = x;
   T* const y = static_cast<T*>(a.y) + at;
@@ -16,7 +17,7 @@ template <class T> void forward_row(const ResidualNorm& a, int64_t row) {
     const T* const delta = static_cast<const T*>(a.delta) + at;
     T* const sum = static_cast<T*>(a.r) + at;
     sweep(a.hidden, [&]<int B>(int64_t i) { store_block<B>(sum + i, load_block<B>(x + i) + load_block<B>(delta + i)); });
-    r = sum;                                     // as stored: what backward will read
+    r = sum;  // as stored: what backward will read
   }
   Sum sum, squares;
   sweep(a.hidden, [&]<int B>(int64_t i) { sum.add(load_block<B>(r + i)); });
@@ -35,7 +36,8 @@ template <class T> void forward_row(const ResidualNorm& a, int64_t row) {
 }
 
 // With g = gamma d_y and means over the row:  d_x = d_r + rstd (g - mean(g) - xhat mean(g xhat))
-template <class T> void backward_row(const ResidualNorm& a, int64_t row, float* d_gamma, float* d_beta) {
+template <class T>
+void backward_row(const ResidualNorm& a, int64_t row, float* d_gamma, float* d_beta) {
   const int64_t at = row * a.hidden;
   const T *r = static_cast<const T*>(a.r) + at, *d_y = static_cast<const T*>(a.d_y) + at;
   const float mean = a.mean[row], rstd = a.rstd[row];
@@ -59,12 +61,14 @@ template <class T> void backward_row(const ResidualNorm& a, int64_t row, float* 
   });
 }
 
-template <class T> void forward(const ResidualNorm& a) {
+template <class T>
+void forward(const ResidualNorm& a) {
 #pragma omp parallel for schedule(static)
   for (int64_t row = 0; row < a.rows; ++row) forward_row<T>(a, row);
 }
 
-template <class T> void backward(const ResidualNorm& a) {
+template <class T>
+void backward(const ResidualNorm& a) {
 #pragma omp parallel for schedule(static)
   for (int64_t part = 0; part < residual_norm_parts; ++part) {
     float *d_gamma = a.partials + part * 2 * a.hidden, *d_beta = d_gamma + a.hidden;

@@ -13,15 +13,15 @@ struct ResidualNorm {
   int64_t rows = 0, hidden = 0;
   float epsilon = 1e-5f;
   const float *gamma = nullptr, *beta = nullptr;
-  float *mean = nullptr, *rstd = nullptr;        // [rows]: forward writes them, backward reads them; null: not kept
+  float *mean = nullptr, *rstd = nullptr;  // [rows]: forward writes them, backward reads them; null: not kept
 
-  const void *x = nullptr, *delta = nullptr;     // forward: delta is null where there is no residual, then r is not written
+  const void *x = nullptr, *delta = nullptr;  // forward: delta is null where there is no residual, then r is not written
   void *r = nullptr, *y = nullptr;
 
-  const void *d_y = nullptr, *d_r = nullptr;     // backward, beside r: d_r may be null
-  void* d_x = nullptr;                           // may be d_r, or null
-  float *d_gamma = nullptr, *d_beta = nullptr;   // [hidden], written
-  float* partials = nullptr;                     // residual_norm_parts sums of d_gamma and d_beta
+  const void *d_y = nullptr, *d_r = nullptr;    // backward, beside r: d_r may be null
+  void* d_x = nullptr;                          // may be d_r, or null
+  float *d_gamma = nullptr, *d_beta = nullptr;  // [hidden], written
+  float* partials = nullptr;                    // residual_norm_parts sums of d_gamma and d_beta
 };
 
 // Rows are summed in this many parts, whatever the number of threads: results do not depend on it.

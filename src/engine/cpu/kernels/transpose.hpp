@@ -9,11 +9,14 @@ namespace erg::ERG_ISA {
 
 using Words = Vec<16>::U;
 
-template <class T> inline constexpr int64_t rows_per_word = sizeof(T) == 2 ? 2 : 1;
-template <class T> inline constexpr int64_t tile_rows = 16 * rows_per_word<T>;       // of a tile of 16 columns
+template <class T>
+inline constexpr int64_t rows_per_word = sizeof(T) == 2 ? 2 : 1;
+template <class T>
+inline constexpr int64_t tile_rows = 16 * rows_per_word<T>;  // of a tile of 16 columns
 
 // Swaps blocks of D x D words across the diagonal of each block of 2D x 2D.
-template <int D, int... L> [[gnu::always_inline]] inline void swap_blocks(Words* r, std::integer_sequence<int, L...>) {
+template <int D, int... L>
+[[gnu::always_inline]] inline void swap_blocks(Words* r, std::integer_sequence<int, L...>) {
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) {
     if (i & D) continue;
@@ -35,10 +38,10 @@ template <int D, int... L> [[gnu::always_inline]] inline void swap_blocks(Words*
 #if defined(__AVX512BF16__)
   typedef uint16_t Halves __attribute__((vector_size(64)));
   const Halves h = (Halves)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
-  return (Words)__builtin_shufflevector(h, h, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
-                                        14, 30, 15, 31);
+  return (Words)__builtin_shufflevector(h, h, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                        13, 29, 14, 30, 15, 31);
 #else
-  const auto rounded = [](F<16> v) {             // in the upper half of each word; to nearest even, NaN stays NaN
+  const auto rounded = [](F<16> v) {  // in the upper half of each word; to nearest even, NaN stays NaN
     const Words u = (Words)v;
     return (v == v) ? u + 0x7fffu + ((u >> 16) & 1u) : u | 0x400000u;
   };
@@ -46,7 +49,8 @@ template <int D, int... L> [[gnu::always_inline]] inline void swap_blocks(Words*
 #endif
 }
 [[gnu::always_inline]] inline Words weave(const bf16* first, const bf16* second) {
-  return __builtin_convertvector(load_raw<Vec<16>::Half>(first), Words) | (__builtin_convertvector(load_raw<Vec<16>::Half>(second), Words) << 16);
+  return __builtin_convertvector(load_raw<Vec<16>::Half>(first), Words) |
+         (__builtin_convertvector(load_raw<Vec<16>::Half>(second), Words) << 16);
 }
 
 }  // namespace erg::ERG_ISA
