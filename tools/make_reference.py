@@ -24,7 +24,7 @@ SEED = 1
 STEPS = 10
 TOLERANCE = {"fp32": 1e-4, "bf16": 2e-2}
 GPT_OPTIMIZER = {"learning_rate": 1e-4, "beta1": 0.9, "beta2": 0.95, "epsilon": 1e-8, "weight_decay": 0.1, "clip": 1.0}
-RESNET_OPTIMIZER = {"learning_rate": 0.001, "momentum": 0.9, "weight_decay": 5e-5, "label_smoothing": 0.1}
+RESNET_OPTIMIZER = {"momentum": 0.9, "weight_decay": 5e-5, "label_smoothing": 0.1}
 
 
 def gpt(name, layers=12, hidden=768, heads=12, vocabulary=50257, sequence=64, positions="learned", batch=2, micro_batch=None, check=True):
@@ -35,11 +35,11 @@ def gpt(name, layers=12, hidden=768, heads=12, vocabulary=50257, sequence=64, po
             "optimizer": GPT_OPTIMIZER, "check": check}
 
 
-def resnet(name, blocks=(3, 4, 6, 3), width=64, image_size=224, classes=1000, batch=4, micro_batch=None, check=True):
+def resnet(name, blocks=(3, 4, 6, 3), width=64, image_size=224, classes=1000, batch=4, micro_batch=None, check=True, learning_rate=2e-4):
     shape = {"image_size": image_size, "classes": classes, "width": width, "blocks": list(blocks)}
     key = f"resnet-{'.'.join(map(str, blocks))}-w{width}-i{image_size}-c{classes}"
     return {"name": name, "key": key, "workload": "resnet50", "shape": shape, "global_batch": batch, "micro_batch": micro_batch or batch,
-            "optimizer": RESNET_OPTIMIZER, "check": check}
+            "optimizer": RESNET_OPTIMIZER | {"learning_rate": learning_rate}, "check": check}
 
 
 # Those with check=True are the check phase's, 2 x min(64, sequence) tokens or 4 images (METHOD §1); the others are for tests only.
@@ -51,8 +51,8 @@ CONFIGURATIONS = [
     gpt("gpt-117m-rope", positions="rope"),
     gpt("gpt-117m-8k", vocabulary=8000),
     resnet("resnet-tiny", blocks=(1, 1, 1, 1), width=16, image_size=32, classes=10),
-    resnet("resnet-tiny-odd", blocks=(2, 1), width=16, image_size=45, classes=7, batch=3, check=False),
-    resnet("resnet-tiny-accumulate", blocks=(1, 1), width=16, image_size=32, classes=10, batch=8, micro_batch=4, check=False),
+    resnet("resnet-tiny-odd", blocks=(2, 1), width=16, image_size=45, classes=7, batch=3, check=False, learning_rate=1e-3),
+    resnet("resnet-tiny-accumulate", blocks=(1, 1), width=16, image_size=32, classes=10, batch=8, micro_batch=4, check=False, learning_rate=1e-3),
     resnet("resnet50"),
 ]
 

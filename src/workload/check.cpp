@@ -42,7 +42,7 @@ Spec small_spec(const Spec& spec, DType dtype) {
     w.optimizer.learning_rate = 1e-4, w.optimizer.weight_decay = 0.1, w.optimizer.clip = 1;
   } else {
     w.global_batch = 4;
-    w.optimizer.learning_rate = 0.001, w.optimizer.weight_decay = 5e-5, w.optimizer.label_smoothing = 0.1;
+    w.optimizer.learning_rate = 2e-4, w.optimizer.weight_decay = 5e-5, w.optimizer.label_smoothing = 0.1;
   }
   return small;
 }
