@@ -24,13 +24,14 @@ int64_t align(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 // The three passes of one convolution, as oneDNN wants them with our image layout.
 struct Passes {
   dnnl::convolution_forward::primitive_desc forward;
-  dnnl::convolution_backward_data::primitive_desc backward_data;       // empty without input gradient
+  dnnl::convolution_backward_data::primitive_desc backward_data;  // empty without input gradient
   dnnl::convolution_backward_weights::primitive_desc backward_weights;
 
   explicit Passes(const ConvBnDesc& d) {
     const auto algorithm = dnnl::algorithm::convolution_direct;
     const Desc x = onednn::image(planes_of(d.dtype, d.batch, d.in_channels, d.in_height * d.in_width), d.in_height, d.in_width);
-    const Desc z = onednn::image(planes_of(d.dtype, d.batch, d.out_channels, d.out_height() * d.out_width()), d.out_height(), d.out_width());
+    const Desc z =
+        onednn::image(planes_of(d.dtype, d.batch, d.out_channels, d.out_height() * d.out_width()), d.out_height(), d.out_width());
     const Dims shape{d.out_channels, d.in_channels, d.kernel, d.kernel}, stride{d.stride, d.stride}, padding{d.padding, d.padding};
     const Desc w(shape, onednn::type_of(d.dtype), Tag::any), dw(shape, dnnl::memory::data_type::f32, Tag::any);
     const dnnl::engine& engine = onednn::engine();
@@ -79,9 +80,8 @@ class ConvBn final : public Op {
     if (d.input_gradient) {
       const auto& pd = passes.backward_data;
       weight_backward_ = WeightForm(engine, weight_master_, pd.weights_desc());
-      backward_data_ = onednn::Call(pd, {{DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
-                                         {DNNL_ARG_WEIGHTS, pd.weights_desc()},
-                                         {DNNL_ARG_DIFF_SRC, pd.diff_src_desc()}});
+      backward_data_ = onednn::Call(
+          pd, {{DNNL_ARG_DIFF_DST, pd.diff_dst_desc()}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DIFF_SRC, pd.diff_src_desc()}});
     }
     z_ = engine.allocate(shape_.bytes(), "convolution output");
     statistics_ = engine.allocate(statistic_count * channels() * int64_t(sizeof(float)), "batch norm statistics");
@@ -126,7 +126,7 @@ class ConvBn final : public Op {
       batch_norm_kernels().train(norm);
     } else {
       norm.mean = statistic(running_mean);
-      norm.rstd = statistic(d_gamma);                              // free between steps
+      norm.rstd = statistic(d_gamma);  // free between steps
       for (int64_t c = 0; c < channels(); ++c) norm.rstd[c] = 1 / std::sqrt(norm.running_variance[c] + d_.epsilon);
       batch_norm_kernels().normalise(norm);
     }
@@ -162,7 +162,7 @@ class ConvBn final : public Op {
     const ParameterView& weight = bound()[0];
     if (weight.gradient_dtype == DType::f32 && accumulate == Accumulate::no) {
       backward_weights_({in[0].data, dz, weight.gradient}, rest);
-    } else {                                                       // oneDNN overwrites, and sums in fp32
+    } else {  // oneDNN overwrites, and sums in fp32
       backward_weights_({in[0].data, dz, dw}, rest);
       store_gradient(weight, dw, weight_count(), accumulate);
     }
@@ -187,14 +187,12 @@ class ConvBn final : public Op {
  private:
   enum Statistic { mean, rstd, running_mean, running_var, d_gamma, d_beta, statistic_count };
 
-  int64_t channels() const { return shape_.blocks() * shape_.block; }          // padded to whole blocks
+  int64_t channels() const { return shape_.blocks() * shape_.block; }  // padded to whole blocks
   int64_t weight_count() const { return int64_t(weight_master_.get_size() / sizeof(float)); }
   int64_t dz_bytes() const { return align(shape_.bytes()); }
   int64_t dw_bytes() const { return align(int64_t(weight_master_.get_size())); }
   float* statistic(Statistic s) const { return static_cast<float*>(statistics_->data()) + s * channels(); }
-  Desc logical_weight() const {
-    return {{d_.out_channels, d_.in_channels, d_.kernel, d_.kernel}, dnnl::memory::data_type::f32, Tag::oihw};
-  }
+  Desc logical_weight() const { return {{d_.out_channels, d_.in_channels, d_.kernel, d_.kernel}, dnnl::memory::data_type::f32, Tag::oihw}; }
 
   // forward: oneDNN's, then the partial sums; backward: [dz][dw][partial sums, then oneDNN's].
   void reserve_scratch() {
@@ -210,8 +208,8 @@ class ConvBn final : public Op {
 
   CpuEngine& engine_;
   ConvBnDesc d_;
-  Planes shape_;                                 // of z, y and their gradients
-  int64_t parts_;                                // of the batch, when batch norm sums
+  Planes shape_;   // of z, y and their gradients
+  int64_t parts_;  // of the batch, when batch norm sums
   Desc weight_master_;
   WeightForm weight_forward_, weight_backward_;
   onednn::Call forward_, backward_data_, backward_weights_;

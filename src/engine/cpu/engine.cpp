@@ -37,8 +37,8 @@ bool trains_in_bf16() {
   const Desc image({1, 16, 8, 8}, bf16, Tag::any), weights({16, 16, 3, 3}, bf16, Tag::any);
   const Desc gradient({16, 16, 3, 3}, dnnl::memory::data_type::f32, Tag::any);
   const auto direct = dnnl::algorithm::convolution_direct;
-  const dnnl::convolution_forward::primitive_desc forward(onednn::engine(), dnnl::prop_kind::forward_training, direct, image, weights, image,
-                                                          {1, 1}, {1, 1}, {1, 1}, {}, true);
+  const dnnl::convolution_forward::primitive_desc forward(onednn::engine(), dnnl::prop_kind::forward_training, direct, image, weights,
+                                                          image, {1, 1}, {1, 1}, {1, 1}, {}, true);
   if (!forward) return false;
   return bool(dnnl::convolution_backward_weights::primitive_desc(onednn::engine(), direct, image, gradient, image, {1, 1}, {1, 1}, {1, 1},
                                                                  forward, {}, true));
@@ -86,17 +86,27 @@ bool CpuEngine::supports(DType activations) const {
   return activations == DType::f32 || (activations == DType::bf16 && bf16);
 }
 
-std::unique_ptr<Op> CpuEngine::conv_bn(const ConvBnDesc& d) { return made(*this, d, [&] { return make_cpu_conv_bn(*this, d); }); }
-std::unique_ptr<Op> CpuEngine::max_pool(const MaxPoolDesc& d) { return made(*this, d, [&] { return make_cpu_max_pool(*this, d); }); }
+std::unique_ptr<Op> CpuEngine::conv_bn(const ConvBnDesc& d) {
+  return made(*this, d, [&] { return make_cpu_conv_bn(*this, d); });
+}
+std::unique_ptr<Op> CpuEngine::max_pool(const MaxPoolDesc& d) {
+  return made(*this, d, [&] { return make_cpu_max_pool(*this, d); });
+}
 std::unique_ptr<Op> CpuEngine::global_avg_pool(const GlobalAvgPoolDesc& d) {
   return made(*this, d, [&] { return make_cpu_global_avg_pool(*this, d); });
 }
-std::unique_ptr<Op> CpuEngine::linear(const LinearDesc& d) { return made(*this, d, [&] { return make_cpu_linear(*this, d); }); }
+std::unique_ptr<Op> CpuEngine::linear(const LinearDesc& d) {
+  return made(*this, d, [&] { return make_cpu_linear(*this, d); });
+}
 std::unique_ptr<Op> CpuEngine::residual_norm(const ResidualNormDesc& d) {
   return made(*this, d, [&] { return make_cpu_residual_norm(*this, d); });
 }
-std::unique_ptr<Op> CpuEngine::attention(const AttentionDesc& d) { return made(*this, d, [&] { return make_cpu_attention(*this, d); }); }
-std::unique_ptr<Op> CpuEngine::embedding(const EmbeddingDesc& d) { return made(*this, d, [&] { return make_cpu_embedding(*this, d); }); }
+std::unique_ptr<Op> CpuEngine::attention(const AttentionDesc& d) {
+  return made(*this, d, [&] { return make_cpu_attention(*this, d); });
+}
+std::unique_ptr<Op> CpuEngine::embedding(const EmbeddingDesc& d) {
+  return made(*this, d, [&] { return make_cpu_embedding(*this, d); });
+}
 std::unique_ptr<ClassifierOp> CpuEngine::classifier(const ClassifierDesc& d) {
   return made(*this, d, [&] { return make_cpu_classifier(*this, d); });
 }

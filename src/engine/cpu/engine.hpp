@@ -25,7 +25,7 @@ class CpuEngine final : public Engine {
   void read(const Tensor& from, float* to) override;
   void fill_zero(const Tensor& t) override;
   void add(const Tensor& to, const Tensor& what) override;
-  void synchronize() override {}                  // every op returns when it is done
+  void synchronize() override {}  // every op returns when it is done
 
   std::unique_ptr<Op> conv_bn(const ConvBnDesc&) override;
   std::unique_ptr<Op> max_pool(const MaxPoolDesc&) override;
@@ -39,7 +39,7 @@ class CpuEngine final : public Engine {
 
  private:
   int threads_ = 1;
-  std::shared_ptr<HostMemory::Usage> usage_ = std::make_shared<HostMemory::Usage>();   // shared with buffers, which may outlive us
+  std::shared_ptr<HostMemory::Usage> usage_ = std::make_shared<HostMemory::Usage>();  // shared with buffers, which may outlive us
 };
 
 }  // namespace erg

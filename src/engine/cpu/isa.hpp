@@ -5,21 +5,22 @@
 
 namespace erg {
 
-enum class Isa { baseline, v3, v4, v4_bf16 };   // x86-64, its levels v3 (AVX2) and v4 (AVX-512), v4 with AVX512_BF16
+enum class Isa { baseline, v3, v4, v4_bf16 };  // x86-64, its levels v3 (AVX2) and v4 (AVX-512), v4 with AVX512_BF16
 
-Isa kernel_isa();   // the best that this machine and ONEDNN_MAX_CPU_ISA allow
+Isa kernel_isa();  // the best that this machine and ONEDNN_MAX_CPU_ISA allow
 
 }  // namespace erg
 
+// clang-format off
 #if defined(__x86_64__)
-#define ERG_KERNELS(Table, name)                                                                                            \
-  namespace isa_baseline { extern const Table name; }                                                                       \
-  namespace isa_v3 { extern const Table name; }                                                                             \
-  namespace isa_v4 { extern const Table name; }                                                                             \
-  namespace isa_v4_bf16 { extern const Table name; }                                                                        \
-  inline const Table& name() {                                                                                              \
-    constexpr const Table* tables[] = {&isa_baseline::name, &isa_v3::name, &isa_v4::name, &isa_v4_bf16::name};              \
-    return *tables[int(kernel_isa())];                                                                                      \
+#define ERG_KERNELS(Table, name)                                                                               \
+  namespace isa_baseline { extern const Table name; }                                                          \
+  namespace isa_v3 { extern const Table name; }                                                                \
+  namespace isa_v4 { extern const Table name; }                                                                \
+  namespace isa_v4_bf16 { extern const Table name; }                                                           \
+  inline const Table& name() {                                                                                 \
+    constexpr const Table* tables[] = {&isa_baseline::name, &isa_v3::name, &isa_v4::name, &isa_v4_bf16::name}; \
+    return *tables[int(kernel_isa())];                                                                         \
   }
 #else
 #define ERG_KERNELS(Table, name)                      \

@@ -38,7 +38,7 @@ int64_t best_block(DType dtype) {
 
 int64_t channel_block(DType dtype, int64_t channels) {
   static const int64_t fp32 = best_block(DType::f32), bf16 = best_block(DType::bf16);
-  if (channels <= 4) return 1;                   // photographs: blocks would be mostly padding
+  if (channels <= 4) return 1;  // photographs: blocks would be mostly padding
   return dtype == DType::bf16 ? bf16 : fp32;
 }
 

@@ -27,7 +27,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-int64_t number_in(const std::string& path) {                       // "max" and missing files: unlimited
+int64_t number_in(const std::string& path) {  // "max" and missing files: unlimited
   const std::string line = first_line(path);
   if (line.empty() || line[0] < '0' || line[0] > '9') return unlimited;
   return std::strtoll(line.c_str(), nullptr, 10);
@@ -57,7 +57,7 @@ std::vector<std::string> cgroup_folders(const std::string& controller, bool v2) 
 double cgroup_cores() {
   double cores = std::numeric_limits<double>::infinity();
   for (const std::string& folder : cgroup_folders("cpu", true)) {
-    std::istringstream line(first_line(folder + "/cpu.max"));      // "QUOTA PERIOD" or "max PERIOD", microseconds
+    std::istringstream line(first_line(folder + "/cpu.max"));  // "QUOTA PERIOD" or "max PERIOD", microseconds
     double quota = 0, period = 0;
     if (line >> quota >> period && period > 0) cores = std::min(cores, quota / period);
   }
@@ -71,7 +71,7 @@ double cgroup_cores() {
 int64_t cgroup_memory_left(const std::string& folder, const char* limit_file, const char* usage_file, const char* stat_key) {
   const int64_t limit = number_in(folder + limit_file), usage = number_in(folder + usage_file);
   if (limit == unlimited || usage == unlimited) return unlimited;
-  std::ifstream stat(folder + "/memory.stat");                     // page cache counts as used but is given back when needed
+  std::ifstream stat(folder + "/memory.stat");  // page cache counts as used but is given back when needed
   std::string key;
   int64_t value = 0, cache = 0;
   while (stat >> key >> value) {

@@ -4,8 +4,8 @@
 
 namespace erg {
 
-std::string processor_name();     // /proc/cpuinfo's model name, or the architecture
-int usable_cores();               // allowed by affinity and by the cgroup's CPU quota (rounded up), at least 1
-int64_t available_memory();       // bytes that can still be had: the machine's, or less where a cgroup limits us
+std::string processor_name();  // /proc/cpuinfo's model name, or the architecture
+int usable_cores();            // allowed by affinity and by the cgroup's CPU quota (rounded up), at least 1
+int64_t available_memory();    // bytes that can still be had: the machine's, or less where a cgroup limits us
 
 }  // namespace erg

@@ -43,7 +43,7 @@ class MaxPoolOp final : public Op {
   }
 
  private:
-  MaxPool pool_;                                 // without its pointers
+  MaxPool pool_;  // without its pointers
   std::unique_ptr<Buffer> taps_;
 };
 

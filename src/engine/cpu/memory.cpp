@@ -21,7 +21,7 @@ int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 void zero(void* data, int64_t bytes) {
   constexpr int64_t chunk = 1 << 20;
   const int64_t chunks = (bytes + chunk - 1) / chunk;
-  if (chunks <= 1) {                              // not by an `if` clause: a team of one would take the place of the one libgomp keeps
+  if (chunks <= 1) {  // not by an `if` clause: a team of one would take the place of the one libgomp keeps
     std::memset(data, 0, size_t(bytes));
     return;
   }
@@ -38,7 +38,7 @@ class CpuBuffer final : public Buffer {
     if (bytes >= huge_page && taken > available_memory()) refuse(purpose);
     data_ = std::aligned_alloc(size_t(alignment), size_t(taken));
     if (data_ == nullptr) refuse(purpose);
-    if (bytes >= huge_page) madvise(data_, size_t(taken), MADV_HUGEPAGE);   // a wish; small pages work too
+    if (bytes >= huge_page) madvise(data_, size_t(taken), MADV_HUGEPAGE);  // a wish; small pages work too
     zero(data_, taken);
     const int64_t now = usage_->now += bytes_;
     if (now > usage_->peak) usage_->peak = now;

@@ -1,9 +1,10 @@
 // oneDNN behind one small door: the CPU engine and stream, types, and primitives that run again and again without allocating
 // on our side. Only .cpp files of engine/cpu include it.
 #pragma once
+#include <oneapi/dnnl/dnnl_debug.h>
+
 #include <initializer_list>
 #include <oneapi/dnnl/dnnl.hpp>
-#include <oneapi/dnnl/dnnl_debug.h>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,10 @@ inline dnnl::primitive_attr user_scratch() {
 //   forward({x, w, y}, engine.scratch());
 class Call {
  public:
-  struct Argument { int index; Desc desc; };
+  struct Argument {
+    int index;
+    Desc desc;
+  };
 
   Call() = default;
   template <class PrimitiveDesc>

@@ -89,7 +89,7 @@ void CpuEngine::add(const Tensor& to, const Tensor& what) {
     throw Error(ErrorKind::failed, "the two tensors of a sum must have the same type, shape and layout", "engine cpu");
   }
   if (to.dtype != DType::f32 && to.dtype != DType::bf16) wrong_type(to, "cannot add to");
-  add_kernels().add(to.dtype, to.data, what.data, to.bytes / bytes_of(to.dtype));   // with the layout's padding: it stays 0
+  add_kernels().add(to.dtype, to.data, what.data, to.bytes / bytes_of(to.dtype));  // with the layout's padding: it stays 0
 }
 
 }  // namespace erg

@@ -19,10 +19,10 @@ struct Setting {
 };
 
 struct Norm : Setting {
-  const Planes shape{dtype, 5, 19, 7, block};                      // 19 channels fill no block
+  const Planes shape{dtype, 5, 19, 7, block};  // 19 channels fill no block
   const size_t padded = size_t(shape.blocks() * block);
   const double count = double(shape.images * shape.pixels);
-  const double tolerance = dtype == DType::f32 ? 2e-6 : 0x1p-8;    // of a value near 1: fp32 sums of 35, or one bf16 store
+  const double tolerance = dtype == DType::f32 ? 2e-6 : 0x1p-8;  // of a value near 1: fp32 sums of 35, or one bf16 store
 
   Image z{shape}, r{shape}, y{shape}, dy{shape}, dz{shape}, dr{shape};
   std::vector<float> gamma = std::vector<float>(padded), beta = gamma, mean = gamma, rstd = gamma, running_mean = gamma,
@@ -70,7 +70,9 @@ struct Norm : Setting {
     a.parts = parts, a.partials = partials.data();
     return a;
   }
-  struct Moments { double mean, variance; };
+  struct Moments {
+    double mean, variance;
+  };
   Moments moments(int64_t c) const {
     double sum = 0, squares = 0;
     for (int64_t n = 0; n < shape.images; ++n)
@@ -91,7 +93,8 @@ class BatchNorm : public testing::TestWithParam<Tables> {
   const BatchNormKernels& kernels = *GetParam().batch_norm;
 
   // Every setting in turn, until one fails.
-  template <class Check> void each(Check check) {
+  template <class Check>
+  void each(Check check) {
     for (const DType dtype : {DType::f32, DType::bf16})
       for (const int64_t block : {16, 8, 1})
         for (const auto& [relu, residual] : {std::pair{false, false}, {true, false}, {true, true}})
@@ -127,7 +130,7 @@ TEST_P(BatchNorm, TrainsForward) {
 // A mean 1000 times the spread: the difference of squares would lose 20 of fp32's 24 bits.
 TEST_P(BatchNorm, KeepsTheVarianceUnderALargeMean) {
   each([&](Norm& t) {
-    if (t.dtype == DType::bf16) return;                            // it cannot hold such values
+    if (t.dtype == DType::bf16) return;  // it cannot hold such values
     t.fill(1000);
     kernels.train(t.forward_arguments());
     for (int64_t c = 0; c < t.shape.channels; ++c)
@@ -167,8 +170,7 @@ TEST_P(BatchNorm, GoesBackward) {
       for (int64_t n = 0; n < t.shape.images; ++n)
         for (int64_t p = 0; p < t.shape.pixels; ++p) {
           const double d = double(t.gamma[size_t(c)]) * rstd * (g(n, p) - sum / t.count - xhat(n, p) * product / t.count);
-          ASSERT_NEAR(t.dz.get(n, c, p), d, 4 * t.tolerance * (rstd + std::fabs(d)))
-              << "image " << n << " channel " << c << " pixel " << p;
+          ASSERT_NEAR(t.dz.get(n, c, p), d, 4 * t.tolerance * (rstd + std::fabs(d))) << "image " << n << " channel " << c << " pixel " << p;
           ASSERT_EQ(t.residual ? t.dr.get(n, c, p) : g(n, p), g(n, p));
         }
     }
@@ -197,8 +199,8 @@ INSTANTIATE_TEST_SUITE_P(Kernels, BatchNorm, testing::ValuesIn(tables_here()), i
 
 TEST(BatchNormParts, GiveEveryThreadWork) {
   const Planes narrow{DType::f32, 32, 64, 56 * 56, 16}, wide{DType::f32, 32, 2048, 49, 16};
-  EXPECT_EQ(batch_norm_parts(narrow, 2), 1);                       // four blocks on two threads
-  EXPECT_EQ(batch_norm_parts(wide, 64), 1);                        // 128 blocks on 64
+  EXPECT_EQ(batch_norm_parts(narrow, 2), 1);  // four blocks on two threads
+  EXPECT_EQ(batch_norm_parts(wide, 64), 1);   // 128 blocks on 64
   EXPECT_GE(narrow.blocks() * batch_norm_parts(narrow, 64), 64);
   EXPECT_GE(wide.blocks() * batch_norm_parts(wide, 96), 96);
   EXPECT_EQ(batch_norm_partials(narrow, 1), 0);

@@ -14,7 +14,8 @@ class Pool : public testing::TestWithParam<Tables> {
  protected:
   const PoolKernels& kernels = *GetParam().pool;
 
-  template <class Check> void each(Check check) {                  // check(dtype, block)
+  template <class Check>
+  void each(Check check) {  // check(dtype, block)
     for (const DType dtype : {DType::f32, DType::bf16})
       for (const int64_t block : {16, 8, 1}) {
         SCOPED_TRACE(testing::Message() << name_of(dtype) << " block " << block);
@@ -23,7 +24,9 @@ class Pool : public testing::TestWithParam<Tables> {
   }
 };
 
-struct Window { int64_t height, width, kernel, stride, padding; };
+struct Window {
+  int64_t height, width, kernel, stride, padding;
+};
 
 class MaxPooling : public Pool {
  protected:
@@ -88,7 +91,7 @@ TEST_P(MaxPooling, LetsNotANumberThrough) {
 TEST_P(Pool, MeanAndItsGradient) {
   each([&](DType dtype, int64_t block) {
     const Planes in{dtype, 3, 19, 8, block};
-    const Planes row{dtype, 3, 19, 1, 1};                          // plain [images][channels]
+    const Planes row{dtype, 3, 19, 1, 1};  // plain [images][channels]
     Image x(in), y(row), dy(row), dx(in);
     x.fill([](int64_t n, int64_t c, int64_t p) { return double(n + c % 4 + p); });
     dy.fill([](int64_t n, int64_t c, int64_t) { return double(8 * n + 16 * (c % 3)); });

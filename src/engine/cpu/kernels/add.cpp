@@ -6,12 +6,14 @@
 namespace erg::ERG_ISA {
 namespace {
 
-template <class T> void add(T* to, const T* what, int64_t count) {
+template <class T>
+void add(T* to, const T* what, int64_t count) {
 #pragma omp parallel for simd schedule(static)
   for (int64_t i = 0; i < count; ++i) store(to + i, load(to[i]) + load(what[i]));
 }
 
-template <class T> void add_gradient(T* to, const float* what, int64_t count, bool accumulate) {
+template <class T>
+void add_gradient(T* to, const float* what, int64_t count, bool accumulate) {
   if (accumulate) {
 #pragma omp parallel for simd schedule(static)
     for (int64_t i = 0; i < count; ++i) store(to + i, load(to[i]) + what[i]);

@@ -8,8 +8,8 @@
 namespace erg {
 
 struct AddKernels {
-  void (*add)(DType dtype, void* to, const void* what, int64_t count);                 // both of this dtype, summed in fp32
-  void (*add_gradient)(DType dtype, void* to, const float* what, int64_t count, bool accumulate);   // to (+)= what
+  void (*add)(DType dtype, void* to, const void* what, int64_t count);                             // both of this dtype, summed in fp32
+  void (*add_gradient)(DType dtype, void* to, const float* what, int64_t count, bool accumulate);  // to (+)= what
 };
 ERG_KERNELS(AddKernels, add_kernels)
 

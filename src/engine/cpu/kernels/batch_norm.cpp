@@ -19,7 +19,7 @@ template <int B, class Sums, class Finish, class Apply>
       double total[2 * B] = {};
       sums(0, images, b, total);
       finish(b, total);
-      for (int64_t i = images - 1; i >= 0; --i) apply(i, b);       // backwards: the last ones summed are still in the nearest cache
+      for (int64_t i = images - 1; i >= 0; --i) apply(i, b);  // backwards: the last ones summed are still in the nearest cache
     }
     return;
   }
@@ -48,12 +48,14 @@ template <int B, class Sums, class Finish, class Apply>
   }
 }
 
-template <int B> [[gnu::always_inline]] inline void add_to(double* to, F<B> v) {
+template <int B>
+[[gnu::always_inline]] inline void add_to(double* to, F<B> v) {
   for (int c = 0; c < B; ++c) to[c] += double(v[c]);
 }
 
 // y = scale z + shift; forward and backward must agree on the sign of it, so both have it from here.
-template <int B> struct Affine {
+template <int B>
+struct Affine {
   F<B> scale, shift;
   [[gnu::always_inline]] Affine(const float* gamma, const float* beta, const float* mean, const float* rstd) {
     scale = load_block<B>(gamma) * load_block<B>(rstd);
@@ -62,7 +64,11 @@ template <int B> struct Affine {
   [[gnu::always_inline]] F<B> operator()(F<B> z) const { return z * scale + shift; }
 };
 
-template <int B> [[gnu::always_inline]] inline F<B> relu(F<B> v) { return v < 0.0f ? F<B>{} : v; }   // NaN passes
+// NaN passes.
+template <int B>
+[[gnu::always_inline]] inline F<B> relu(F<B> v) {
+  return v < 0.0f ? F<B>{} : v;
+}
 
 template <class T, int B>
 [[gnu::always_inline]] inline void normalise_plane(const BatchNormForward& a, int64_t image, int64_t block) {
@@ -106,7 +112,8 @@ template <class T, int B>
   add_to<B>(total + B, (square[0] + square[1]) + (square[2] + square[3]));
 }
 
-template <class T, int B> void train(const BatchNormForward& a) {
+template <class T, int B>
+void train(const BatchNormForward& a) {
   const Planes& s = a.shape;
   const T* z = static_cast<const T*>(a.z);
   const double count = double(s.images) * double(s.pixels);
@@ -114,7 +121,7 @@ template <class T, int B> void train(const BatchNormForward& a) {
   two_sweeps<B>(
       s, a.parts, a.partials,
       [&](int64_t first, int64_t last, int64_t block, double* total) {
-        const F<B> shift = load_block<B>(plane(0, block));          // any pixel is near enough to the mean
+        const F<B> shift = load_block<B>(plane(0, block));  // any pixel is near enough to the mean
         for (int64_t i = first; i < last; ++i) sum_plane<T, B>(plane(i, block), s.pixels, shift, total);
       },
       [&](int64_t block, const double* total) {
@@ -132,7 +139,8 @@ template <class T, int B> void train(const BatchNormForward& a) {
       [&](int64_t image, int64_t block) { normalise_plane<T, B>(a, image, block); });
 }
 
-template <class T, int B> void normalise(const BatchNormForward& a) {
+template <class T, int B>
+void normalise(const BatchNormForward& a) {
   const int64_t blocks = a.shape.blocks();
 #pragma omp parallel for collapse(2) schedule(static)
   for (int64_t b = 0; b < blocks; ++b) {
@@ -140,7 +148,7 @@ template <class T, int B> void normalise(const BatchNormForward& a) {
   }
 }
 
-enum class Mask { none, from_z, from_y };        // where relu's sign is seen
+enum class Mask { none, from_z, from_y };  // where relu's sign is seen
 
 template <Mask M, int B, class T>
 [[gnu::always_inline]] inline F<B> masked(F<B> dy, F<B> z, const T* y, const Affine<B>& affine) {
@@ -152,7 +160,8 @@ template <Mask M, int B, class T>
 // With g the masked dy and n values a channel (Ioffe & Szegedy 2015, section 3):
 //   d_beta = sum g, d_gamma = sum g (z - mean) rstd
 //   dz = gamma rstd (g - d_beta / n - (z - mean) rstd d_gamma / n)
-template <class T, int B, Mask M> void backward_masked(const BatchNormBackward& a) {
+template <class T, int B, Mask M>
+void backward_masked(const BatchNormBackward& a) {
   const Planes& s = a.shape;
   const T *z = static_cast<const T*>(a.z), *y = static_cast<const T*>(a.y), *dy = static_cast<const T*>(a.dy);
   T *dz = static_cast<T*>(a.dz), *d_residual = static_cast<T*>(a.d_residual);
@@ -201,7 +210,8 @@ template <class T, int B, Mask M> void backward_masked(const BatchNormBackward& 
       });
 }
 
-template <class T, int B> void backward(const BatchNormBackward& a) {
+template <class T, int B>
+void backward(const BatchNormBackward& a) {
   if (!a.relu) return backward_masked<T, B, Mask::none>(a);
   if (a.residual) return backward_masked<T, B, Mask::from_y>(a);
   return backward_masked<T, B, Mask::from_z>(a);

@@ -10,35 +10,35 @@ namespace erg {
 
 struct BatchNormForward {
   Planes shape;
-  const void* z = nullptr;                       // what is normalised
-  const void* residual = nullptr;                // or null
+  const void* z = nullptr;         // what is normalised
+  const void* residual = nullptr;  // or null
   void* y = nullptr;
   bool relu = true;
   const float *gamma = nullptr, *beta = nullptr;
-  float *mean = nullptr, *rstd = nullptr;        // train: written, for backward; normalise: read
-  float *running_mean = nullptr, *running_variance = nullptr;   // train: updated, with the unbiased variance as PyTorch does
+  float *mean = nullptr, *rstd = nullptr;                      // train: written, for backward; normalise: read
+  float *running_mean = nullptr, *running_variance = nullptr;  // train: updated, with the unbiased variance as PyTorch does
   float momentum = 0.1f, epsilon = 1e-5f;
-  int64_t parts = 1;                             // of the batch, summed apart: batch_norm_parts()
-  double* partials = nullptr;                    // scratch for their sums: batch_norm_partials() doubles
+  int64_t parts = 1;           // of the batch, summed apart: batch_norm_parts()
+  double* partials = nullptr;  // scratch for their sums: batch_norm_partials() doubles
 };
 
 struct BatchNormBackward {
   Planes shape;
   const void* z = nullptr;
-  const void* y = nullptr;                       // read only for the mask of relu after a residual; otherwise z tells it
+  const void* y = nullptr;  // read only for the mask of relu after a residual; otherwise z tells it
   const void* dy = nullptr;
   void* dz = nullptr;
-  void* d_residual = nullptr;                    // or null; the masked dy. May be dy itself
+  void* d_residual = nullptr;  // or null; the masked dy. May be dy itself
   bool relu = true, residual = false;
   const float *gamma = nullptr, *beta = nullptr, *mean = nullptr, *rstd = nullptr;
-  float *d_gamma = nullptr, *d_beta = nullptr;   // written
+  float *d_gamma = nullptr, *d_beta = nullptr;  // written
   int64_t parts = 1;
   double* partials = nullptr;
 };
 
 struct BatchNormKernels {
   void (*train)(const BatchNormForward&);
-  void (*normalise)(const BatchNormForward&);    // with given mean and rstd: evaluation
+  void (*normalise)(const BatchNormForward&);  // with given mean and rstd: evaluation
   void (*backward)(const BatchNormBackward&);
 };
 ERG_KERNELS(BatchNormKernels, batch_norm_kernels)

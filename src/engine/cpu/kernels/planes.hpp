@@ -6,7 +6,7 @@
 
 namespace erg {
 
-struct Planes {                                  // [images][blocks][pixels][block]
+struct Planes {  // [images][blocks][pixels][block]
   DType dtype = DType::f32;
   int64_t images = 0, channels = 0, pixels = 0;  // channels as the network counts them; the last block's rest is zero
   int64_t block = 1;

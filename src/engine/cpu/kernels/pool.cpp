@@ -9,9 +9,11 @@ namespace {
 int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-template <int B> using Byte = typename Vec<B>::Byte;
+template <int B>
+using Byte = typename Vec<B>::Byte;
 
-template <class T, int B> void max_forward(const MaxPool& a) {
+template <class T, int B>
+void max_forward(const MaxPool& a) {
 #pragma omp parallel for schedule(static)
   for (int64_t plane = 0; plane < a.planes; ++plane) {
     const T* x = static_cast<const T*>(a.x) + plane * a.in_height * a.in_width * B;
@@ -24,7 +26,7 @@ template <class T, int B> void max_forward(const MaxPool& a) {
         for (int64_t iy = first_y; iy < last_y; ++iy) {
           for (int64_t ix = first_x; ix < last_x; ++ix) {
             const F<B> v = load_block<B>(x + (iy * a.in_width + ix) * B);
-            const I<B> wins = (v > best) | (v != v);                // the first of equals; NaN always
+            const I<B> wins = (v > best) | (v != v);  // the first of equals; NaN always
             best = wins ? v : best;
             tap = wins ? I<B>{} + int32_t((iy - y0) * a.kernel + (ix - x0)) : tap;
           }
@@ -40,14 +42,15 @@ template <class T, int B> void max_forward(const MaxPool& a) {
 }
 
 // Each input pixel collects from the windows that it won: one store a pixel, sums in fp32.
-template <class T, int B> void max_backward(const MaxPool& a) {
+template <class T, int B>
+void max_backward(const MaxPool& a) {
 #pragma omp parallel for schedule(static)
   for (int64_t plane = 0; plane < a.planes; ++plane) {
     const int64_t base = plane * a.out_height * a.out_width * B;
     const T* dy = static_cast<const T*>(a.dy) + base;
     const uint8_t* taps = a.taps + base;
     T* dx = static_cast<T*>(a.dx) + plane * a.in_height * a.in_width * B;
-    int64_t first_y = 0, last_y = 0;             // windows [first, last) that hold the pixel, moved along with it
+    int64_t first_y = 0, last_y = 0;  // windows [first, last) that hold the pixel, moved along with it
     for (int64_t iy = 0; iy < a.in_height; ++iy) {
       while (first_y * a.stride + a.kernel <= iy + a.padding) ++first_y;
       while (last_y < a.out_height && last_y * a.stride <= iy + a.padding) ++last_y;
@@ -70,7 +73,8 @@ template <class T, int B> void max_backward(const MaxPool& a) {
   }
 }
 
-template <class T, int B> void mean_forward(const GlobalAvgPool& a) {
+template <class T, int B>
+void mean_forward(const GlobalAvgPool& a) {
   const Planes& s = a.shape;
   const int64_t blocks = s.blocks();
 #pragma omp parallel for collapse(2) schedule(static)
@@ -85,7 +89,8 @@ template <class T, int B> void mean_forward(const GlobalAvgPool& a) {
   }
 }
 
-template <class T, int B> void mean_backward(const GlobalAvgPool& a) {
+template <class T, int B>
+void mean_backward(const GlobalAvgPool& a) {
   const Planes& s = a.shape;
   const int64_t blocks = s.blocks();
 #pragma omp parallel for collapse(2) schedule(static)

@@ -7,20 +7,20 @@ namespace erg {
 
 struct MaxPool {
   DType dtype = DType::f32;
-  int64_t planes = 0, block = 1;                 // images x channel blocks
+  int64_t planes = 0, block = 1;  // images x channel blocks
   int64_t in_height = 0, in_width = 0, out_height = 0, out_width = 0, kernel = 3, stride = 2, padding = 1;
-  const void* x = nullptr;                       // forward reads x, writes y and taps
+  const void* x = nullptr;  // forward reads x, writes y and taps
   void* y = nullptr;
-  uint8_t* taps = nullptr;                       // row * kernel + column within the window, as long as y; null in evaluation
-  const void* dy = nullptr;                      // backward reads dy and taps, writes dx
+  uint8_t* taps = nullptr;   // row * kernel + column within the window, as long as y; null in evaluation
+  const void* dy = nullptr;  // backward reads dy and taps, writes dx
   void* dx = nullptr;
 };
 
 struct GlobalAvgPool {
-  Planes shape;                                  // of x
-  const void* x = nullptr;                       // forward: x -> y [images][channels], same dtype
+  Planes shape;             // of x
+  const void* x = nullptr;  // forward: x -> y [images][channels], same dtype
   void* y = nullptr;
-  const void* dy = nullptr;                      // backward: dy -> dx
+  const void* dy = nullptr;  // backward: dy -> dx
   void* dx = nullptr;
 };
 

@@ -10,29 +10,41 @@
 
 namespace erg::ERG_ISA {
 
-template <int B> struct Vec {
+template <int B>
+struct Vec {
   typedef float F __attribute__((vector_size(B * 4)));
-  typedef int32_t I __attribute__((vector_size(B * 4)));        // also what comparing two F gives: all ones where true
+  typedef int32_t I __attribute__((vector_size(B * 4)));  // also what comparing two F gives: all ones where true
   typedef uint32_t U __attribute__((vector_size(B * 4)));
   typedef uint16_t Half __attribute__((vector_size(B * 2)));
   typedef uint8_t Byte __attribute__((vector_size(B)));
 };
-template <int B> using F = typename Vec<B>::F;
-template <int B> using I = typename Vec<B>::I;
+template <int B>
+using F = typename Vec<B>::F;
+template <int B>
+using I = typename Vec<B>::I;
 
-template <class V> [[gnu::always_inline]] inline V load_raw(const void* p) {
+template <class V>
+[[gnu::always_inline]] inline V load_raw(const void* p) {
   V v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-template <int B> [[gnu::always_inline]] inline F<B> load_block(const float* p) { return load_raw<F<B>>(p); }
-template <int B> [[gnu::always_inline]] inline F<B> load_block(const bf16* p) {
+template <int B>
+[[gnu::always_inline]] inline F<B> load_block(const float* p) {
+  return load_raw<F<B>>(p);
+}
+template <int B>
+[[gnu::always_inline]] inline F<B> load_block(const bf16* p) {
   using U = typename Vec<B>::U;
   const U u = __builtin_convertvector(load_raw<typename Vec<B>::Half>(p), U) << 16;
   return (F<B>)u;
 }
-template <int B> [[gnu::always_inline]] inline void store_block(float* p, F<B> v) { std::memcpy(p, &v, sizeof v); }
-template <int B> [[gnu::always_inline]] inline void store_block(bf16* p, F<B> v) {   // nearest even; NaN stays NaN
+template <int B>
+[[gnu::always_inline]] inline void store_block(float* p, F<B> v) {
+  std::memcpy(p, &v, sizeof v);
+}
+template <int B>
+[[gnu::always_inline]] inline void store_block(bf16* p, F<B> v) {  // nearest even; NaN stays NaN
   using U = typename Vec<B>::U;
   const U u = (U)v;
   const U rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
@@ -41,14 +53,16 @@ template <int B> [[gnu::always_inline]] inline void store_block(bf16* p, F<B> v)
   std::memcpy(p, &h, sizeof h);
 }
 #if defined(__AVX512BF16__)
-template <> [[gnu::always_inline]] inline void store_block<16>(bf16* p, F<16> v) {   // one instruction; denormals become 0
+template <>
+[[gnu::always_inline]] inline void store_block<16>(bf16* p, F<16> v) {  // one instruction; denormals become 0
   const __m256bh h = _mm512_cvtneps_pbh((__m512)v);
   std::memcpy(p, &h, sizeof h);
 }
 #endif
 
 // f.operator()<T, B>() for the tensor's element type and block.
-template <class Function> void with_type(const Planes& p, Function f) {
+template <class Function>
+void with_type(const Planes& p, Function f) {
   if (p.dtype == DType::bf16) {
     if (p.block == 16) return f.template operator()<bf16, 16>();
     if (p.block == 8) return f.template operator()<bf16, 8>();
