@@ -67,6 +67,7 @@ inline std::vector<OpDesc> op_descriptors() {
       LinearDesc{64, 128, 256, true, gelu},
       LinearDesc{7, 33, 3, false, none},
       LinearDesc{1, 64, 64, false, gelu},
+      LinearDesc{401, 72, 400, true, gelu},
       // rows, hidden, residual
       ResidualNormDesc{1, 64, true},
       ResidualNormDesc{5, 17, true},
@@ -94,6 +95,7 @@ inline std::vector<OpDesc> op_descriptors() {
       ClassifierDesc{5, 17, 33, 31, true, false, 0.1f, 0.2},
       ClassifierDesc{33, 64, 1001, 1000, true, false, 0.1f, 1.0 / 33},
       ClassifierDesc{520, 32, 257, 0, false, false, 0, 1.0 / 520},
+      ClassifierDesc{1031, 24, 65, 0, true, false, 0, 1.0 / 1031},
   };
 }
 

@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "engine/cpu/kernels/add.hpp"
+#include "engine/cpu/kernels/attention.hpp"
 #include "engine/cpu/kernels/batch_norm.hpp"
+#include "engine/cpu/kernels/classifier.hpp"
+#include "engine/cpu/kernels/linear.hpp"
+#include "engine/cpu/kernels/optimizer.hpp"
 #include "engine/cpu/kernels/pool.hpp"
+#include "engine/cpu/kernels/residual_norm.hpp"
 
 namespace erg::test {
 
@@ -17,12 +22,21 @@ struct Tables {
   const BatchNormKernels* batch_norm;
   const PoolKernels* pool;
   const AddKernels* add;
+  const LinearKernels* linear;
+  const ResidualNormKernels* residual_norm;
+  const AttentionKernel *attention_forward, *attention_backward;
+  const ClassifierKernels* classifier;
+  const OptimizerKernels* optimizer;
 };
 inline void PrintTo(const Tables& t, std::ostream* os) { *os << t.isa; }
 inline std::string isa_name(const testing::TestParamInfo<Tables>& info) { return info.param.isa; }
 
 inline std::vector<Tables> tables_here() {
-#define ERG_TABLES(isa) Tables{#isa, &isa::batch_norm_kernels, &isa::pool_kernels, &isa::add_kernels}
+#define ERG_TABLES(isa)                                                                                                           \
+  Tables {                                                                                                                        \
+    #isa, &isa::batch_norm_kernels, &isa::pool_kernels, &isa::add_kernels, &isa::linear_kernels, &isa::residual_norm_kernels,     \
+        &isa::attention_forward, &isa::attention_backward, &isa::classifier_kernels, &isa::optimizer_kernels                      \
+  }
   std::vector<Tables> all{ERG_TABLES(isa_baseline)};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v3")) all.push_back(ERG_TABLES(isa_v3));
@@ -32,6 +46,30 @@ inline std::vector<Tables> tables_here() {
 #undef ERG_TABLES
   return all;
 }
+
+// A flat array of either type, filled by value(index), and its values as double.
+class Array {
+ public:
+  template <class F>
+  Array(DType dtype, int64_t count, F value) : Array(dtype, count) {
+    for (int64_t i = 0; i < count; ++i) set(i, value(i));
+  }
+  Array(DType dtype, int64_t count) : dtype_(dtype), bytes_(size_t(count * bytes_of(dtype))) {}
+
+  void set(int64_t i, double value) {
+    if (dtype_ == DType::f32) reinterpret_cast<float*>(bytes_.data())[i] = float(value);
+    if (dtype_ == DType::bf16) reinterpret_cast<bf16_bits*>(bytes_.data())[i] = to_bf16(float(value));
+  }
+  double operator[](int64_t i) const {
+    if (dtype_ == DType::f32) return reinterpret_cast<const float*>(bytes_.data())[i];
+    return to_float(reinterpret_cast<const bf16_bits*>(bytes_.data())[i]);
+  }
+  void* data() { return bytes_.data(); }
+
+ private:
+  DType dtype_;
+  std::vector<char> bytes_;
+};
 
 // An image tensor in some layout, and its logical values as double.
 class Image {

@@ -1,0 +1,96 @@
+// Softmax, cross-entropy and gradient of a chunk of logits against the formulas in double: every instruction set is a test.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/rng.hpp"
+#include "tables.hpp"
+
+namespace erg::test {
+namespace {
+
+struct Chunk {
+  DType dtype;
+  int64_t rows, classes, valid;
+  double spread;  // of the logits
+  float smoothing = 0;
+};
+
+class ClassifierKernel : public testing::TestWithParam<Tables> {
+ protected:
+  void check(const Chunk& s) {
+    SCOPED_TRACE(testing::Message() << name_of(s.dtype) << " " << s.rows << "x" << s.classes << " valid " << s.valid << " spread "
+                                    << s.spread);
+    const int64_t count = s.rows * s.classes;
+    Array logits(DType::f32, count, [&](int64_t i) { return random_centered(1, 0, uint64_t(i), s.spread); });
+    const Array original = logits;
+    std::vector<int32_t> targets;
+    for (int64_t r = 0; r < s.rows; ++r) targets.push_back(r % 5 == 3 ? -1 : int32_t(random_bits(1, 1, uint64_t(r)) % uint64_t(s.valid)));
+    Array d(s.dtype, count), transposed(s.dtype, count);
+    std::vector<float> losses(size_t(s.rows)), hits(losses), plain_losses(losses), plain_hits(losses);
+    ClassifierChunk c;
+    c.dtype = s.dtype, c.rows = s.rows, c.classes = s.classes, c.valid = s.valid;
+    c.logits = static_cast<float*>(logits.data()), c.targets = targets.data();
+    c.smoothing = s.smoothing, c.scale = 0.25f;
+    c.d_logits = d.data(), c.transposed = transposed.data();
+    c.losses = plain_losses.data(), c.hits = plain_hits.data();
+    GetParam().classifier->evaluate(c);
+    c.losses = losses.data(), c.hits = hits.data();
+    GetParam().classifier->train(c);
+
+    for (int64_t r = 0; r < s.rows; ++r) {
+      const auto logit = [&](int64_t k) { return original[r * s.classes + k]; };
+      double largest = logit(0), sum = 0, sum_log_p = 0;
+      for (int64_t k = 0; k < s.valid; ++k) largest = std::max(largest, logit(k));
+      for (int64_t k = 0; k < s.valid; ++k) sum += std::exp(logit(k) - largest);
+      const double log_sum = largest + std::log(sum);
+      for (int64_t k = 0; k < s.valid; ++k) sum_log_p += logit(k) - log_sum;
+      const int32_t target = targets[size_t(r)];
+      const bool counts = target >= 0;
+      const double log_p = counts ? logit(target) - log_sum : 0;
+      const double loss = counts ? -(1 - s.smoothing) * log_p - s.smoothing / double(s.valid) * sum_log_p : 0;
+      const double accuracy = 1e-6 * (2 + std::abs(largest) + s.spread);  // fp32 of numbers as large as the logits
+      ASSERT_NEAR(losses[size_t(r)], loss, accuracy);
+      ASSERT_NEAR(plain_losses[size_t(r)], -log_p, accuracy);
+      ASSERT_EQ(hits[size_t(r)], counts && logit(target) == largest ? 1 : 0);
+      ASSERT_EQ(plain_hits[size_t(r)], hits[size_t(r)]);
+      for (int64_t k = 0; k < s.classes; ++k) {
+        const double q = (k == target ? 1 - s.smoothing : 0) + s.smoothing / double(s.valid);
+        const double truth = counts && k < s.valid ? 0.25 * (std::exp(logit(k) - log_sum) - q) : 0;
+        const double rounding = s.dtype == DType::bf16 ? 0x1p-8 * std::abs(truth) : 0;
+        ASSERT_NEAR(d[r * s.classes + k], truth, accuracy * 0.25 + rounding) << "row " << r << " class " << k << " target " << target;
+        ASSERT_EQ(transposed[k * s.rows + r], d[r * s.classes + k]);
+      }
+    }
+  }
+};
+
+// Sizes around the tiles' 16 classes and 16 or 32 rows.
+TEST_P(ClassifierKernel, LossAndGradient) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    check({dtype, 1, 2, 2, 1});
+    check({dtype, 33, 100, 97, 3});
+    check({dtype, 70, 48, 48, 2});
+    check({dtype, 32, 35, 31, 1, 0.1f});
+  }
+}
+
+TEST_P(ClassifierKernel, LargeLogitsDoNotOverflow) { check({DType::f32, 17, 65, 64, 1e4}); }
+
+TEST_P(ClassifierKernel, BrokenLogitsGiveABrokenLoss) {
+  std::vector<float> logits(40, 1.0f), d(40), transposed(40);
+  logits[7] = std::nanf("");
+  const int32_t target = 0;
+  float loss = 0, hit = 0;
+  ClassifierChunk c;
+  c.rows = 1, c.classes = c.valid = 40;
+  c.logits = logits.data(), c.targets = &target, c.d_logits = d.data(), c.transposed = transposed.data(), c.losses = &loss, c.hits = &hit;
+  GetParam().classifier->train(c);
+  EXPECT_TRUE(std::isnan(loss));
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, ClassifierKernel, testing::ValuesIn(tables_here()), isa_name);
+
+}  // namespace
+}  // namespace erg::test
