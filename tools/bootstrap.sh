@@ -4,11 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What each is for: compiler and build; JSON, TOML, command line, text; store; topology; JPEG, tokenizer, gzip; tests; pip and the quick run's text.
+# What each is for: compiler and build; JSON, TOML, command line, text; store; JPEG, tokenizer, gzip; tests; pip and the quick run's text.
 packages=(
   g++ cmake ninja-build ccache pkg-config
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
-  libsqlite3-dev libhwloc-dev
+  libsqlite3-dev
   libjpeg62-turbo-dev libsentencepiece-dev zlib1g-dev
   libgtest-dev libgmock-dev
   python3 python3-pip ca-certificates
