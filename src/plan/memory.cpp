@@ -42,20 +42,35 @@ double gradients_in_flight(const WorkloadSpec& w, const Plan& plan) {
   return 2 * largest_convolution(plan.network) * element;
 }
 
-// Inside a bottleneck, backward keeps the gradients of its parts (two inner ones, the shortcut's, and the projection's input) and
-// of the convolution being walked back.
+// The head works on at most 512 rows at a time: their logits in fp32, the logits' gradient as it is and transposed, and its weights
+// reordered for the two products that read them.
+double head_scratch(const ClassifierDesc& d) {
+  constexpr int64_t most_rows = 512;
+  const double element = double(bytes_of(d.dtype)), logits = double(std::min(d.rows, most_rows) * d.classes);
+  const double gradient = d.dtype == DType::f32 ? 0 : logits * element;  // in the logits' place
+  return logits * fp32_bytes + gradient + logits * element + 2 * double(d.in * d.classes) * element;
+}
+
+// Inside a bottleneck, backward keeps the gradients of its parts: two inner ones, the shortcut's, and the projection's input.
+double block_scratch(const BottleneckDesc& b) {
+  const auto output = [](const ConvBnDesc& d) { return double(d.batch * d.out_channels * d.out_height() * d.out_width()); };
+  const double x = double(b.batch * b.in_channels * b.in_height * b.in_width);
+  const double inner = output(b.reduce()) + output(b.spatial()) + output(b.expand()) + (b.projection ? x : 0);
+  return inner * double(bytes_of(b.dtype));
+}
+
+// Ops share two pieces of scratch, each as large as its largest user needs: one inside an op (the head, or the gradient of the
+// convolution being walked back), one inside a block.
 double scratch_bytes(const Network& network) {
-  double block = 0, convolution = 0;
+  double op_scratch = 0, block = 0;
   for (const NamedOp& op : network.ops) {
+    if (const auto* head = std::get_if<ClassifierDesc>(&op.desc)) op_scratch = std::max(op_scratch, head_scratch(*head));
     const auto* b = std::get_if<BottleneckDesc>(&op.desc);
     if (!b) continue;
-    const double element = double(bytes_of(b->dtype)), x = double(b->batch * b->in_channels * b->in_height * b->in_width);
-    const auto output = [](const ConvBnDesc& d) { return double(d.batch * d.out_channels * d.out_height() * d.out_width()); };
-    const double inner = output(b->reduce()) + output(b->spatial()) + output(b->expand()) + (b->projection ? x : 0);
-    block = std::max(block, inner * element);
-    convolution = std::max(convolution, largest_convolution(network) * element);
+    op_scratch = std::max(op_scratch, largest_convolution(network) * double(bytes_of(b->dtype)));
+    block = std::max(block, block_scratch(*b));
   }
-  return block + convolution;
+  return op_scratch + block;
 }
 
 double input_bytes(const WorkloadSpec& w, const Plan& plan) {
