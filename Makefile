@@ -6,7 +6,7 @@ TEXT    = ergometer-data/text
 IMAGES  = ergometer-data/images
 REFERENCE = /usr/share/debian-reference/debian-reference
 
-.PHONY: help run test test-quick test-asan test-tsan build data setup format tidy clean
+.PHONY: help run test test-quick test-asan test-tsan build program configure data setup format tidy clean
 
 help:
 	@echo "make run        set up, build, train GPT and ResNet-50 on this machine, print the table"
@@ -19,13 +19,18 @@ help:
 setup:
 	@tools/bootstrap.sh
 
-build: setup
+configure: setup
 	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET)
+
+build: configure
 	@cmake --build --preset $(PRESET)
+
+program: configure
+	@cmake --build --preset $(PRESET) --target ergometer engine_cpu
 
 data: $(TEXT)/data.json $(IMAGES)/data.json
 
-run: build
+run: program
 	@$(MAKE) --no-print-directory data
 	$(ERG) sweep specs/quick.toml
 
