@@ -48,7 +48,6 @@ CONFIGURATIONS = [
     gpt("gpt-tiny-rope-odd", layers=2, hidden=64, heads=4, vocabulary=200, sequence=33, positions="rope", batch=3, check=False),
     gpt("gpt-tiny-accumulate", layers=2, hidden=64, heads=4, vocabulary=256, sequence=32, batch=4, micro_batch=2, check=False),
     gpt("gpt-117m"),
-    gpt("gpt-117m-rope", positions="rope"),
     gpt("gpt-117m-8k", vocabulary=8000),
     resnet("resnet-tiny", blocks=(1, 1, 1, 1), width=16, image_size=32, classes=10),
     resnet("resnet-tiny-odd", blocks=(2, 1), width=16, image_size=45, classes=7, batch=3, check=False, learning_rate=1e-3),
