@@ -25,7 +25,7 @@ void register_export(CLI::App& app) {
     std::vector<Record> records;
     for (const std::string& run : o->runs) records.push_back(store.load(run));
     if (o->runs.empty()) records = store.list(o->query);
-    const std::string text = o->format == "csv" ? to_csv(records) : o->format == "markdown" ? to_markdown(records) : runs_json(records).dump(1) + "\n";
+    const std::string text = o->format == "csv" ? to_csv(records) : o->format == "markdown" ? to_markdown(records) : json_text(runs_json(records)) + "\n";
     if (o->output == "-") fmt::print("{}", text);
     else write_file_atomically(o->output, text);
   });

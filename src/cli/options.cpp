@@ -36,8 +36,8 @@ void add_results_option(CLI::App& command, std::string& folder) {
 void add_json_option(CLI::App& command, std::string& target) { command.add_option("--json", target, "Write JSON to a file, or to stdout with -"); }
 
 bool write_json(const Json& json, const std::string& target) {
-  if (target == "-") fmt::print("{}\n", json.dump(1));
-  else if (!target.empty()) write_file_atomically(target, json.dump(1) + "\n");
+  if (target == "-") fmt::print("{}\n", json_text(json));
+  else if (!target.empty()) write_file_atomically(target, json_text(json) + "\n");
   return target == "-";
 }
 

@@ -242,6 +242,7 @@ ChildResult run_child(const ChildOptions& options) {
   std::optional<BlockedInterrupts> blocked(std::in_place);
   Child child(options, out_pipe.write.get(), err_pipe.write.get());
   std::optional<InterruptForwarding> forwarding(std::in_place, child.group());
+  if (interrupted()) ::kill(-child.group(), interrupt_signal());  // one that came before there was a group to pass it on to
   blocked.reset();
   out_pipe.write.close();
   err_pipe.write.close();
@@ -266,7 +267,10 @@ ChildResult run_child(const ChildOptions& options) {
   out.drain(take_out);
   err.drain(take_err);
   lines.finish();
-  if (result.err.size() > error_tail) result.err.erase(0, result.err.size() - error_tail);
+  if (result.err.size() > error_tail) {  // from the beginning of a line: a cut may fall inside a character
+    result.err.erase(0, result.err.size() - error_tail);
+    result.err.erase(0, result.err.find('\n') + 1);
+  }
 
   const auto [status, usage] = child.kill_and_reap();
   if (WIFSIGNALED(status))

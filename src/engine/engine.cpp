@@ -16,6 +16,10 @@ Tensor Engine::view(Buffer& buffer, DType dtype, Shape shape, Layout layout, int
   return {dtype, shape, layout, static_cast<char*>(buffer.data()) + offset_bytes, bytes};
 }
 
+void Engine::release_scratch() {
+  for (std::unique_ptr<Buffer>& scratch : scratch_) scratch.reset();
+}
+
 void Engine::reserve_scratch(int64_t bytes, Scratch which) {
   if (bytes <= scratch_bytes(which)) return;
   std::unique_ptr<Buffer>& scratch = scratch_[size_t(which)];

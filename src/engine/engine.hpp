@@ -63,6 +63,7 @@ class Engine {
   // Scratch shared by all ops of this engine: valid only inside one op call. Reserve while making ops, use while running.
   // A block (bottleneck) has its own, because it holds values there while it calls ops.
   enum class Scratch { op, block };
+  void release_scratch();            // when no op of this engine is left
   void reserve_scratch(int64_t bytes, Scratch which = Scratch::op);
   void* scratch(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->data() : nullptr; }
   int64_t scratch_bytes(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->bytes() : 0; }

@@ -107,7 +107,7 @@ using OpDesc = std::variant<ConvBnDesc, BottleneckDesc, MaxPoolDesc, GlobalAvgPo
 
 OpCost cost(const OpDesc& desc);                 // attention in full; attention_flops_forward tells the causal half
 double attention_flops_forward(const AttentionDesc& desc, bool causal);   // 4 b s^2 h full, half of it causal
-std::string op_class(const OpDesc& desc);        // "convolution", "attention", ...: the rows of --profile
+std::string op_class(const OpDesc& desc);        // "convolution", "attention", ...
 std::string describe(const OpDesc& desc);        // "conv 3x3/2 256->512 @28 b32 bf16 bn+relu": names test cases and benchmarks
 
 }  // namespace erg

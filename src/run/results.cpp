@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/stats.hpp"
@@ -27,7 +28,8 @@ Metric with_interval(Metric m, double low, double high, int64_t n) {
 using Metrics = std::map<std::string, Metric>;
 
 void add(Metrics& metrics, const std::string& name, std::optional<double> value, const std::string& reason = {}) {
-  metrics[name] = value ? measured(name, *value) : unavailable(name, reason);
+  if (value && !std::isfinite(*value)) metrics[name] = unavailable(name, "not a finite number");
+  else metrics[name] = value ? measured(name, *value) : unavailable(name, reason);
 }
 
 // Throughput = samples / time of the whole window. Its interval is that of the mean step time, whose inverse it is.

@@ -125,6 +125,7 @@ class Run {
 
     // Everything is made anew, and its peaks are the run's own.
     report("init");
+    engine->release_scratch();
     engine->reset_memory_peak();
     reset_peak_resident();
     const auto workload = make_workload(spec_, plan, *engine);

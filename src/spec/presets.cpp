@@ -30,7 +30,7 @@ const std::vector<Preset>& presets() {
 const char* kind_defaults(WorkloadKind kind) {
   switch (kind) {
     case WorkloadKind::gpt:
-      return "learning_rate = 6e-4\nweight_decay = 0.1\nbeta1 = 0.9\nbeta2 = 0.95\nepsilon = 1e-8\nclip = 1.0\nwarmup_steps = 10";
+      return "learning_rate = 6e-4\nweight_decay = 0.1\ntotal_steps = 2000\nbeta1 = 0.9\nbeta2 = 0.95\nepsilon = 1e-8\nclip = 1.0\nwarmup_steps = 10";
     case WorkloadKind::resnet50: return "momentum = 0.9\nweight_decay = 5e-5\nlabel_smoothing = 0.1\nwarmup_steps = 5";
     case WorkloadKind::external: return "";
   }

@@ -30,6 +30,12 @@ Json metric_json(const Metric& m) {
   return j;
 }
 
+}  // namespace
+
+std::string json_text(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
+
+namespace {
+
 // Reads fields and, when one is missing or of the wrong type, says which.
 class Reader {
  public:

@@ -44,6 +44,9 @@ struct Record {
   Json process;                                  // {"pid":...,"pid_started":...,"host":...,"boot_id":...} of the run that writes this
 };
 
+// Indented text. Bytes that are not UTF-8, such as a library's message or a path, become U+FFFD instead of an error.
+std::string json_text(const Json& json);
+
 Json to_json(const Record&);                     // with "schema_version":1; without samples
 Record record_from_json(const Json&);            // throws Error(usage) naming the field
 

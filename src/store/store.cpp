@@ -65,7 +65,7 @@ void Store::save(const Record& record) {
   if (error) throw Error(ErrorKind::failed, fmt::format("cannot make the run's folder: {}", error.message()), (folder_ / record.id).string());
   // Samples first: a complete record never lacks them.
   if (!record.step_times.empty()) write_file_atomically(samples_path(folder_, record.id), samples_text(record));
-  write_file_atomically(record_path(folder_, record.id), to_json(stored).dump(1) + "\n");
+  write_file_atomically(record_path(folder_, record.id), json_text(to_json(stored)) + "\n");
 }
 
 Record Store::load(const std::string& id_or_part, bool with_samples) const {

@@ -24,7 +24,9 @@ constexpr Reference references[] = {
 
 constexpr uint64_t reference_seed = 1;
 constexpr int64_t longest_sequence = 64;
-constexpr double first_loss_tolerance = 0.1;  // of ln(classes): small initial weights leave every class about as likely
+
+// Small initial weights leave every class about as likely; a wide tied table adds some (0.0002 x hidden), a handful of classes scatters.
+bool is_near_logarithm(double first_loss, double logarithm) { return std::abs(first_loss - logarithm) <= 0.5 + 0.25 * logarithm; }
 
 // The architecture of the spec, trained on the small batch with the optimizer of the references.
 Spec small_spec(const Spec& spec, DType dtype) {
@@ -83,7 +85,7 @@ CheckResult judge_losses(const Spec& spec, DType dtype, std::vector<double> loss
   CheckResult result;
   result.losses = std::move(losses);
   const double expected = std::log(double(class_count(spec.workload)));
-  if (!(std::abs(result.losses[0] - expected) <= first_loss_tolerance * expected)) {  // also when it is not a number
+  if (!is_near_logarithm(result.losses[0], expected)) {  // also when it is not a number
     result.verdict = CheckResult::Verdict::failed;
     result.detail =
         fmt::format("the first loss is {:.4f}, far from ln {} = {:.4f}", result.losses[0], class_count(spec.workload), expected);

@@ -80,7 +80,7 @@ TEST(Environment, IsCompleteJson) {
 TEST(Doctor, SaysWhatWorks) {
   const ChildResult r = Program()({"doctor"});
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out, AllOf(HasSubstr("engine ref"), HasSubstr("engine cpu"), HasSubstr("energy"), HasSubstr("results")));
+  EXPECT_THAT(r.out, AllOf(testing::ContainsRegex("engine ref +ok"), testing::ContainsRegex("engine cpu +ok"), HasSubstr("energy"), HasSubstr("results")));
 }
 
 TEST(Version, NamesVersionAndBuild) { EXPECT_THAT(Program()({"version"}).out, AllOf(HasSubstr("ergometer 0."), HasSubstr("git "))); }

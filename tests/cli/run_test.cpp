@@ -85,7 +85,8 @@ TEST(Run, ADivergingLossIsInvalidAndWithheld) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].at("status"), "INVALID");
   EXPECT_TRUE(records[0].at("metrics").at("tokens_per_s").at("value").is_null());
-  EXPECT_THAT(records[0].at("metrics").at("tokens_per_s").at("reason").get<std::string>(), HasSubstr("withheld: "));
+  EXPECT_THAT(records[0].at("metrics").at("tokens_per_s").at("reason").get<std::string>(),
+              testing::AnyOf(HasSubstr("withheld: "), HasSubstr("no step was measured")));  // it may diverge before the window
   EXPECT_TRUE(records[0].at("metrics").at("loss_first").at("value").is_number());
 }
 
@@ -131,7 +132,7 @@ TEST(Run, TwoAtOnceInOneFolder) {
   EXPECT_EQ(b.wait(), 0);
   const auto records = ergometer.records();
   ASSERT_EQ(records.size(), 2u);
-  for (const auto& r : records) EXPECT_NE(r.at("status"), "RUNNING");
+  for (const auto& r : records) EXPECT_EQ(r.at("status"), "PASSED");
 }
 
 TEST(Run, AMissingDeviceIs77AndAnUnknownOneAUsageError) {

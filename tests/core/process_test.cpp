@@ -78,6 +78,14 @@ TEST(Process, LargeOutputDoesNotBlock) {
   EXPECT_EQ(r.err.size(), 64u << 10);  // its tail
 }
 
+// Only the last 64 kB are kept, from the beginning of a line: never a part of a character.
+TEST(Process, TheTailOfStderrBeginsWithALine) {
+  const ChildResult r = run_child(shell("i=0; while [ $i -lt 9000 ]; do echo '1 ± 2 ±±±±' >&2; i=$((i+1)); done"));
+  EXPECT_LE(r.err.size(), 65536u);
+  EXPECT_GT(r.err.size(), 60000u);
+  EXPECT_EQ(r.err.substr(0, 3), "1 \xc2");
+}
+
 TEST(Process, TimeLimitKillsTheWholeGroup) {
   ChildOptions options = shell("yes & sleep 1000; echo late");  // a busy grandchild, and one more
   options.time_limit_s = 0.05;

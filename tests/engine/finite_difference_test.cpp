@@ -9,15 +9,27 @@
 namespace erg::test {
 namespace {
 
-// fp32 throughout and small enough to be evaluated a few hundred times. A classifier's loss is one fp32 sum over its rows, precise
-// enough for differences over a few rows only.
-bool small_fp32(const OpCase& c) {
-  const auto* classifier = std::get_if<ClassifierDesc>(&c.desc);
-  return dtype_of(c.desc) == DType::f32 && c.gradients == DType::f32 && !c.in_place && cost(c.desc).flops_forward < 1e7 &&
-         (!classifier || classifier->rows <= 5);
+// Every descriptor in fp32 throughout, norms with and without the stream's gradient, if small enough to be evaluated a few hundred
+// times. A classifier's loss is one fp32 sum over its rows, precise enough for differences over a few rows only.
+std::vector<EngineCase> differentiable_cases() {
+  std::vector<EngineCase> cases;
+  for (const OpDesc& desc : op_descriptors()) {
+    const auto* classifier = std::get_if<ClassifierDesc>(&desc);
+    if (cost(desc).flops_forward >= 1e7 || (classifier && classifier->rows > 5)) continue;
+    OpCase c{desc};
+    c.accumulate = false;
+    c.gradients = DType::f32;
+    c.in_place = false;
+    c.stream = true;
+    cases.push_back({"ref", c});
+    if (!std::holds_alternative<ResidualNormDesc>(desc)) continue;
+    c.stream = false;
+    cases.push_back({"ref", c});
+  }
+  return cases;
 }
 
-// Derivatives exist only away from kinks. Shifts of -5 and 5 keep every ReLU clearly off or on, and a pool's values lie 0.04 apart.
+// Derivatives exist only away from kinks. Shifts of -8 and 8 keep every ReLU clearly off or on, and a pool's values lie 0.04 apart.
 void keep_off_kinks(OpRun& run, const OpDesc& desc) {
   std::vector<Values> variables = run.variables();
   for (size_t v = 0; v < variables.size(); ++v) {
@@ -30,7 +42,7 @@ void keep_off_kinks(OpRun& run, const OpDesc& desc) {
       for (size_t i = 0; i < order.size(); ++i)
         values[i] = 0.04f * float(std::lower_bound(sorted.begin(), sorted.end(), order[i]) - sorted.begin());
     } else if (op_class(desc) == "convolution" && variables[v].name.ends_with("beta")) {
-      for (size_t i = 0; i < values.size(); ++i) values[i] = i % 3 == 0 ? -5.0f : 5.0f;
+      for (size_t i = 0; i < values.size(); ++i) values[i] = i % 3 == 0 ? -8.0f : 8.0f;
     }
     run.set_variable(v, values);
   }
@@ -117,7 +129,7 @@ TEST_P(FiniteDifferences, AreTheGradients) {
   EXPECT_GT(compared, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ref, FiniteDifferences, testing::ValuesIn(engine_cases({"ref"}, small_fp32)), engine_case_name);
+INSTANTIATE_TEST_SUITE_P(Ref, FiniteDifferences, testing::ValuesIn(differentiable_cases()), engine_case_name);
 
 }  // namespace
 }  // namespace erg::test

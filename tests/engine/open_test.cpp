@@ -37,6 +37,9 @@ TEST(OpenEngine, RefIsAlwaysThere) {
   EXPECT_EQ(error_of("ref:1").kind(), ErrorKind::usage);
 }
 
+// Tests of the cpu engine skip where it does not open; that it opens where it was built is no matter of luck.
+TEST(OpenEngine, CpuOpensWhereItWasBuilt) { EXPECT_EQ(open_engine("cpu")->info().name, "cpu"); }
+
 TEST(OpenEngine, UnknownNameIsAUsageErrorWithTheNearestName) {
   const Error e = error_of("cpuu");
   EXPECT_EQ(e.kind(), ErrorKind::usage);

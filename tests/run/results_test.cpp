@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "store/metrics.hpp"
 
 namespace erg {
@@ -101,6 +103,14 @@ TEST(Results, EverythingUnavailableHasAReason) {
   k.m.no_validation = "not asked for";
   for (const auto& [name, metric] : run_metrics(k.spec, k.plan, k.m)) EXPECT_TRUE(metric.value || !metric.reason.empty()) << name;
   EXPECT_EQ(run_metrics(k.spec, k.plan, k.m).at("images_per_wh").reason, "rapl: not there");
+}
+
+TEST(Results, ALossThatIsNotANumberIsUnavailable) {
+  Known k;
+  k.m.window.losses.back() = std::nan("");
+  const Metric loss = run_metrics(k.spec, k.plan, k.m).at("loss_last");
+  EXPECT_FALSE(loss.value);
+  EXPECT_EQ(loss.reason, "not a finite number");
 }
 
 TEST(Results, EveryMetricOfTheDesignIsThere) {

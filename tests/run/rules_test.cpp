@@ -54,7 +54,7 @@ TEST(Settle, ADriftIsSeenWhateverTheBlockSize) {
 // 0.3 exp(-t/20) (1 - exp(-10/20)) < 0.01, that is t > 49.4: the block that begins at 50, and three blocks are full at 65 or one later.
 TEST(Settle, WaitsForAnExponentialToEnd) {
   const int64_t steps = steps_to_settle(SettleRule(0.1), [](int i) { return 0.1 * (1 + 0.3 * std::exp(-i / 20.0)); });
-  EXPECT_GE(steps, 55);
+  EXPECT_GE(steps, 65);
   EXPECT_LE(steps, 70);
 }
 

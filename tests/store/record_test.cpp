@@ -19,6 +19,12 @@ std::string error_of(const Json& json) {
   return "no error";
 }
 
+TEST(Record, BytesThatAreNotUtf8DoNotLoseIt) {
+  Record r = test::gpt_record("run-1", 4, 1000);
+  r.tail = "half a character: \xc2";
+  EXPECT_NE(json_text(to_json(r)).find("half a character: \xef\xbf\xbd"), std::string::npos);
+}
+
 TEST(Record, SurvivesJson) {
   Record r = test::gpt_record("run-1", 4, 1000);
   r.sweep_id = "sweep-1";

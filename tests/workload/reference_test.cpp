@@ -25,6 +25,13 @@ double distance(double value, const Reference& reference, DType dtype, Get truth
   return std::isnan(nearest) ? std::numeric_limits<double>::infinity() : nearest;
 }
 
+template <class Norms>
+double total(const Norms& norms) {
+  double squares = 0;
+  for (const auto& [tensor, norm] : norms) squares += norm * norm;
+  return std::sqrt(squares);
+}
+
 class Torch : public ::testing::TestWithParam<Case> {
  protected:
   void compare() {
@@ -48,6 +55,9 @@ class Torch : public ::testing::TestWithParam<Case> {
                 std::max(tolerance, rounding))
           << "gradient norm of " << tensor << ": " << norm;
     }
+    // Rounding of single tensors averages out over all of them.
+    EXPECT_LE(distance(total(ours.first_norms), reference, dtype, [&](const TorchRun& r) { return total(r.norms); }), tolerance)
+        << "gradient norm of the whole network: " << total(ours.first_norms);
     EXPECT_LE(distance(ours.validation.loss, reference, dtype, [](const TorchRun& r) { return r.evaluation_loss; }), tolerance)
         << "evaluation loss: " << ours.validation.loss;
     if (dtype == DType::f32) { EXPECT_NEAR(ours.validation.top1, reference.runs.at("fp32").evaluation_top1, 1e-6); }

@@ -15,6 +15,7 @@ namespace erg {
 namespace {
 
 constexpr int64_t line = 64, huge_page = 2 << 20;
+constexpr int64_t kept_free = 512 << 20;  // for our smaller buffers and the rest of the machine
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -33,11 +34,10 @@ class CpuBuffer final : public Buffer {
  public:
   CpuBuffer(std::shared_ptr<HostMemory::Usage> usage, int64_t bytes, const std::string& purpose) : usage_(std::move(usage)), bytes_(bytes) {
     const int64_t alignment = bytes >= huge_page ? huge_page : line;
-    const int64_t taken = round_up(std::max<int64_t>(bytes, 1), alignment);
+    const int64_t taken = round_up(std::max<int64_t>(bytes, 1), line);
     // Linux promises memory it does not have and kills us when it is touched; so look before.
-    if (bytes >= huge_page && taken > available_memory()) refuse(purpose);
-    data_ = std::aligned_alloc(size_t(alignment), size_t(taken));
-    if (data_ == nullptr) refuse(purpose);
+    if (bytes >= huge_page && taken + kept_free > available_memory()) refuse(purpose);
+    if (posix_memalign(&data_, size_t(alignment), size_t(taken)) != 0) refuse(purpose);
     if (bytes >= huge_page) madvise(data_, size_t(taken), MADV_HUGEPAGE);  // a wish; small pages work too
     zero(data_, taken);
     const int64_t now = usage_->now += bytes_;
