@@ -30,21 +30,25 @@ void zero(void* data, int64_t bytes) {
   for (int64_t i = 0; i < chunks; ++i) std::memset(static_cast<char*>(data) + i * chunk, 0, size_t(std::min(chunk, bytes - i * chunk)));
 }
 
+// Fresh memory from the kernel is zero already; the threads that will use it touch its pages, so that no step pays for them.
+void touch(void* data, int64_t bytes) {
+  constexpr int64_t page = 4096;
+  volatile char* const bytes_of_pages = static_cast<char*>(data);
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < bytes; i += page) bytes_of_pages[i] = 0;
+}
+
 class CpuBuffer final : public Buffer {
  public:
   CpuBuffer(std::shared_ptr<HostMemory::Usage> usage, int64_t bytes, const std::string& purpose) : usage_(std::move(usage)), bytes_(bytes) {
-    const int64_t alignment = bytes >= huge_page ? huge_page : line;
-    const int64_t taken = round_up(std::max<int64_t>(bytes, 1), line);
-    // Linux promises memory it does not have and kills us when it is touched; so look before.
-    if (bytes >= huge_page && taken + kept_free > available_memory()) refuse(purpose);
-    if (posix_memalign(&data_, size_t(alignment), size_t(taken)) != 0) refuse(purpose);
-    if (bytes >= huge_page) madvise(data_, size_t(taken), MADV_HUGEPAGE);  // a wish; small pages work too
-    zero(data_, taken);
+    if (bytes >= huge_page) map(purpose);
+    else take(purpose);
     const int64_t now = usage_->now += bytes_;
     if (now > usage_->peak) usage_->peak = now;
   }
   ~CpuBuffer() override {
-    std::free(data_);
+    if (mapping_) munmap(mapping_, mapped_);
+    else std::free(data_);
     usage_->now -= bytes_;
   }
   CpuBuffer(const CpuBuffer&) = delete;
@@ -54,6 +58,23 @@ class CpuBuffer final : public Buffer {
   int64_t bytes() const override { return bytes_; }
 
  private:
+  void take(const std::string& purpose) {
+    const int64_t taken = round_up(std::max<int64_t>(bytes_, 1), line);
+    if (posix_memalign(&data_, size_t(line), size_t(taken)) != 0) refuse(purpose);
+    zero(data_, taken);
+  }
+
+  void map(const std::string& purpose) {
+    // Linux promises memory it does not have and kills us when it is touched; so look before.
+    if (bytes_ > available_memory() - kept_free) refuse(purpose);
+    mapped_ = size_t(bytes_ + huge_page);         // room to begin on a huge page
+    mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping_ == MAP_FAILED) refuse(purpose);
+    data_ = reinterpret_cast<void*>(round_up(reinterpret_cast<int64_t>(mapping_), huge_page));
+    madvise(data_, size_t(bytes_), MADV_HUGEPAGE);  // a wish; small pages work too
+    touch(data_, bytes_);
+  }
+
   [[noreturn]] void refuse(const std::string& purpose) const {
     throw Error(ErrorKind::out_of_memory,
                 bytes_text(double(bytes_)) + " for " + purpose + " on top of " + bytes_text(double(usage_->now)) + " in use, where " +
@@ -64,6 +85,8 @@ class CpuBuffer final : public Buffer {
   std::shared_ptr<HostMemory::Usage> usage_;
   int64_t bytes_ = 0;
   void* data_ = nullptr;
+  void* mapping_ = nullptr;                       // of a large buffer: what data_ lies in
+  size_t mapped_ = 0;
 };
 
 }  // namespace
