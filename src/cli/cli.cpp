@@ -46,7 +46,10 @@ int report_parse_error(CLI::App& app, const CLI::ParseError& e) {
   const std::vector<std::string> unexpected = app.remaining(true);
   if (!unexpected.empty()) {
     const bool option = unexpected.front().starts_with("-");
-    print_error(fmt::format("unknown {} {}\n  fix: {}", option ? "option" : command.get_subcommands([](const CLI::App*) { return true; }).empty() ? "argument" : "command",
+    print_error(fmt::format("unknown {} {}\n  fix: {}",
+                            option                                                                  ? "option"
+                            : command.get_subcommands([](const CLI::App*) { return true; }).empty() ? "argument"
+                                                                                                    : "command",
                             unexpected.front(), suggestion(command, unexpected.front())));
   } else {
     print_error(fmt::format("{}\n  fix: {} --help", e.what(), command_path(command)));
@@ -77,9 +80,7 @@ int run_cli(int argc, char** argv) {
     }
     app.parse(argc, argv);
     return std::fflush(stdout) == 0 ? 0 : 1;
-  } catch (const CLI::RuntimeError& e) {
-    return e.get_exit_code();
-  } catch (const CLI::ParseError& e) {
+  } catch (const CLI::RuntimeError& e) { return e.get_exit_code(); } catch (const CLI::ParseError& e) {
     return report_parse_error(app, e);
   } catch (const Error& e) {
     print_error(e.what());

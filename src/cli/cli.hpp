@@ -3,6 +3,6 @@
 
 namespace erg {
 
-int run_cli(int argc, char** argv);   // returns the exit code of DESIGN §4
+int run_cli(int argc, char** argv);  // returns the exit code of DESIGN §4
 
 }  // namespace erg

@@ -2,7 +2,9 @@
 // code other than 0 without an error is a CLI::RuntimeError.
 #pragma once
 
-namespace CLI { class App; }
+namespace CLI {
+class App;
+}
 
 namespace erg {
 

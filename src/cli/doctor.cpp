@@ -35,9 +35,7 @@ std::string describe(const EngineInfo& e) {
 void engines() {
   for (const auto& [name, reason] : list_engines()) try {
       good("engine " + name, describe(open_engine(name)->info()));
-    } catch (const Error& e) {
-      missing("engine " + name, e);
-    }
+    } catch (const Error& e) { missing("engine " + name, e); }
 }
 
 void sensors() {
@@ -48,26 +46,29 @@ void sensors() {
 
 void folders(const std::string& results) {
   try {
-    if (!std::filesystem::exists(results)) good("results", results + " (made by the first run)");
-    else good("results", Store(results).folder().string());
-  } catch (const Error& e) {
-    missing("results", e);
-  }
+    if (!std::filesystem::exists(results))
+      good("results", results + " (made by the first run)");
+    else
+      good("results", Store(results).folder().string());
+  } catch (const Error& e) { missing("results", e); }
   try {
     good("device files", fmt::format("{} in {}", load_devices(devices_folder()).size(), devices_folder()));
-  } catch (const Error& e) {
-    missing("device files", e);
-  }
+  } catch (const Error& e) { missing("device files", e); }
 }
 
 void machine() {
   const std::string g = governor();
-  if (g == "unavailable") line("CPU governor", "unknown", "the kernel does not say, as is usual in virtual machines");
-  else if (g == "performance") good("CPU governor", g);
-  else missing("CPU governor", g + ": clocks change with the load (sudo cpupower frequency-set -g performance)");
+  if (g == "unavailable")
+    line("CPU governor", "unknown", "the kernel does not say, as is usual in virtual machines");
+  else if (g == "performance")
+    good("CPU governor", g);
+  else
+    missing("CPU governor", g + ": clocks change with the load (sudo cpupower frequency-set -g performance)");
   const BuildInfo& b = build_info();
-  if (b.debug) missing("release build", fmt::format("this is a {} build {}: its speed says nothing", b.build_type, b.sanitizers));
-  else good("release build", b.build_type + ", " + b.compiler);
+  if (b.debug)
+    missing("release build", fmt::format("this is a {} build {}: its speed says nothing", b.build_type, b.sanitizers));
+  else
+    good("release build", b.build_type + ", " + b.compiler);
 }
 
 }  // namespace

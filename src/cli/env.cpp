@@ -13,8 +13,10 @@ namespace {
 
 void print_facts(const Json& facts, const std::string& prefix) {
   for (const auto& [key, value] : facts.items()) {
-    if (value.is_object()) print_facts(value, prefix + key + ".");
-    else fmt::print("{:<32} {}\n", prefix + key, value.is_string() ? value.get<std::string>() : value.dump());
+    if (value.is_object())
+      print_facts(value, prefix + key + ".");
+    else
+      fmt::print("{:<32} {}\n", prefix + key, value.is_string() ? value.get<std::string>() : value.dump());
   }
 }
 

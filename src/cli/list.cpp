@@ -12,7 +12,10 @@
 namespace erg {
 
 void register_list(CLI::App& app) {
-  struct Options { std::string results, json; Store::Query query; };
+  struct Options {
+    std::string results, json;
+    Store::Query query;
+  };
   auto o = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("list", "List the stored runs, oldest first");
   command.add_option("--sweep", o->query.sweep_id, "Only runs of this sweep");
@@ -22,8 +25,10 @@ void register_list(CLI::App& app) {
   command.callback([o] {
     const std::vector<Record> records = Store(o->results, Store::Access::read).list(o->query);
     if (write_json(runs_json(records), o->json)) return;
-    if (records.empty()) fmt::print(stderr, "there are no runs in {} yet\n", o->results);
-    else fmt::print("{}", list_table(records));
+    if (records.empty())
+      fmt::print(stderr, "there are no runs in {} yet\n", o->results);
+    else
+      fmt::print("{}", list_table(records));
   });
 }
 

@@ -33,11 +33,15 @@ void add_results_option(CLI::App& command, std::string& folder) {
   command.add_option("--results", folder, "The results folder")->envname("ERGOMETER_RESULTS")->capture_default_str();
 }
 
-void add_json_option(CLI::App& command, std::string& target) { command.add_option("--json", target, "Write JSON to a file, or to stdout with -"); }
+void add_json_option(CLI::App& command, std::string& target) {
+  command.add_option("--json", target, "Write JSON to a file, or to stdout with -");
+}
 
 bool write_json(const Json& json, const std::string& target) {
-  if (target == "-") fmt::print("{}\n", json_text(json));
-  else if (!target.empty()) write_file_atomically(target, json_text(json) + "\n");
+  if (target == "-")
+    fmt::print("{}\n", json_text(json));
+  else if (!target.empty())
+    write_file_atomically(target, json_text(json) + "\n");
   return target == "-";
 }
 
@@ -53,9 +57,12 @@ int exit_code(const std::vector<Record>& records, bool strict) {
   std::vector<std::string> failures;
   for (const Record& r : records) {
     invalid |= r.status == Status::invalid;
-    if (r.status == Status::failed || r.status == Status::oom || r.status == Status::timeout || r.status == Status::interrupted) failures.push_back(r.error_kind);
+    if (r.status == Status::failed || r.status == Status::oom || r.status == Status::timeout || r.status == Status::interrupted)
+      failures.push_back(r.error_kind);
   }
-  const auto all = [&](const char* kind) { return std::all_of(failures.begin(), failures.end(), [&](const std::string& f) { return f == kind; }); };
+  const auto all = [&](const char* kind) {
+    return std::all_of(failures.begin(), failures.end(), [&](const std::string& f) { return f == kind; });
+  };
   if (!failures.empty()) return all("unavailable") ? 77 : all("usage") ? 2 : 1;
   return invalid && strict ? 4 : 0;
 }

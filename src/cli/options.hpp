@@ -6,7 +6,9 @@
 #include "spec/spec.hpp"
 #include "store/record.hpp"
 
-namespace CLI { class App; }
+namespace CLI {
+class App;
+}
 
 namespace erg {
 
@@ -15,22 +17,22 @@ struct SpecOptions {
   SpecRequest request;
   std::string device;
   int64_t repeat = 0;
-  SpecRequest complete() const;                          // with --device and --repeat as settings
+  SpecRequest complete() const;  // with --device and --repeat as settings
 };
 void add_spec_options(CLI::App& command, SpecOptions& options);
 
-void add_results_option(CLI::App& command, std::string& folder);   // --results DIR, ERGOMETER_RESULTS
-void add_json_option(CLI::App& command, std::string& target);      // --json FILE|-
+void add_results_option(CLI::App& command, std::string& folder);  // --results DIR, ERGOMETER_RESULTS
+void add_json_option(CLI::App& command, std::string& target);     // --json FILE|-
 
 // JSON to stdout for "-", to a file for a name, nowhere for "". True when stdout is taken: then nothing else is printed there.
 bool write_json(const Json& json, const std::string& target);
-Json runs_json(const std::vector<Record>& records);                // {"runs":[...]}
+Json runs_json(const std::vector<Record>& records);  // {"runs":[...]}
 
 // DESIGN §4: 130 after an interrupt, 77 when every failure is a missing device, 2 when every failure is a usage error, 1 for other
 // failures, 4 for INVALID ones under --strict, else 0.
 int exit_code(const std::vector<Record>& records, bool strict);
-[[noreturn]] void exit_with(int code);                             // ends the command: parsing returns this code
+[[noreturn]] void exit_with(int code);  // ends the command: parsing returns this code
 
-void print_error(const std::string& text);                         // "ergometer: error: ..." on stderr
+void print_error(const std::string& text);  // "ergometer: error: ..." on stderr
 
 }  // namespace erg

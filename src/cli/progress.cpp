@@ -16,7 +16,8 @@ constexpr double parent_interval_s = 0.2;
 }  // namespace
 
 Progress show_progress(StatusLine& status) {
-  return [&status, phase_began = 0.0, phase_shown = std::string()](const std::string& phase, double fraction, const std::string& detail) mutable {
+  return [&status, phase_began = 0.0, phase_shown = std::string()](const std::string& phase, double fraction,
+                                                                   const std::string& detail) mutable {
     const double now = steady_clock().now();
     if (phase != phase_shown) phase_began = now;
     phase_shown = phase;

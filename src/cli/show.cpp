@@ -12,7 +12,10 @@
 namespace erg {
 
 void register_show(CLI::App& app) {
-  struct Options { std::string results, json, run = "last"; bool samples = false; };
+  struct Options {
+    std::string results, json, run = "last";
+    bool samples = false;
+  };
   auto o = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("show", "Show one run: results, phases, flags, machine, and how to repeat it");
   command.add_option("RUN", o->run, "A run's id, its beginning or its end; last: the newest")->capture_default_str();

@@ -24,7 +24,8 @@ std::string dry_table(const std::vector<SweepPoint>& points) {
     std::string coordinates;
     for (const auto& [key, value] : p.coordinates) coordinates += (coordinates.empty() ? "" : ", ") + key + "=" + value;
     const std::string workload = p.spec.workload.preset.empty() ? name_of(p.spec.workload.kind) : p.spec.workload.preset;
-    table.add({std::to_string(i + 1), workload, coordinates, std::to_string(p.spec.repeat_index + 1), spec_hash(p.spec), p.skip_reason.empty() ? "" : "SKIPPED: " + p.skip_reason});
+    table.add({std::to_string(i + 1), workload, coordinates, std::to_string(p.spec.repeat_index + 1), spec_hash(p.spec),
+               p.skip_reason.empty() ? "" : "SKIPPED: " + p.skip_reason});
     const MeasureSpec& m = p.spec.measure;
     if (p.skip_reason.empty()) longest += m.warmup_min_s + m.settle_limit() + (m.duration_s > 0 ? m.duration_s : m.max_time_s);
   }

@@ -7,12 +7,12 @@ namespace erg {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual double now() const = 0;            // seconds on a clock that never steps
-  virtual double wall() const = 0;           // seconds since 1970, may step
+  virtual double now() const = 0;   // seconds on a clock that never steps
+  virtual double wall() const = 0;  // seconds since 1970, may step
   virtual void sleep(double seconds) = 0;
 };
 
-Clock& steady_clock();                       // the real one
+Clock& steady_clock();  // the real one
 
 // Advances only when told; sleep() advances it.
 class FakeClock : public Clock {
@@ -26,6 +26,6 @@ class FakeClock : public Clock {
   double t_ = 0, wall0_ = 1.7e9;
 };
 
-std::string iso8601(double wall_seconds);    // "2026-12-01T05:46:00Z"
+std::string iso8601(double wall_seconds);  // "2026-12-01T05:46:00Z"
 
 }  // namespace erg

@@ -10,8 +10,10 @@ enum class DType { f32, bf16, f16, i32, u8 };
 
 constexpr int64_t bytes_of(DType t) {
   switch (t) {
-    case DType::f32: case DType::i32: return 4;
-    case DType::bf16: case DType::f16: return 2;
+    case DType::f32:
+    case DType::i32: return 4;
+    case DType::bf16:
+    case DType::f16: return 2;
     case DType::u8: return 1;
   }
   return 0;

@@ -7,8 +7,8 @@ namespace erg {
 
 void install_interrupt_handlers();
 bool interrupted();
-int interrupt_signal();        // 0 when none
-void reset_interrupt();        // for tests
+int interrupt_signal();  // 0 when none
+void reset_interrupt();  // for tests
 
 // While it lives, the first signal is also sent to this process group, and the second kills the group.
 class InterruptForwarding {
@@ -31,7 +31,8 @@ class ScopedInterruptHandlers {
   ScopedInterruptHandlers& operator=(const ScopedInterruptHandlers&) = delete;
 
  private:
-  struct sigaction old_int_ {}, old_term_ {};
+  struct sigaction old_int_ {
+  }, old_term_{};
 };
 
 }  // namespace erg

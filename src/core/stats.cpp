@@ -82,7 +82,8 @@ double stddev(std::span<const double> x) {
 Interval median_ci95(std::span<const double> x, int resamples, uint64_t seed) { return ci95(x, median_in_place, resamples, seed); }
 
 Interval mean_ci95(std::span<const double> x, int resamples, uint64_t seed) {
-  return ci95(x, [](std::vector<double>& sample) { return mean(sample); }, resamples, seed);
+  return ci95(
+      x, [](std::vector<double>& sample) { return mean(sample); }, resamples, seed);
 }
 
 double median_standard_error(std::span<const double> x, int resamples, uint64_t seed) {

@@ -6,12 +6,14 @@
 
 namespace erg {
 
-double median(std::span<const double> x);                    // NaN when empty
-double quantile(std::span<const double> x, double q);        // linear interpolation, NumPy's default (Hyndman-Fan 7)
+double median(std::span<const double> x);              // NaN when empty
+double quantile(std::span<const double> x, double q);  // linear interpolation, NumPy's default (Hyndman-Fan 7)
 double mean(std::span<const double> x);
-double stddev(std::span<const double> x);                    // n - 1
+double stddev(std::span<const double> x);  // n - 1
 
-struct Interval { double low, high; };
+struct Interval {
+  double low, high;
+};
 // 95 % interval of the median by moving-block bootstrap, blocks of round(sqrt n) (Künsch 1989). Deterministic.
 Interval median_ci95(std::span<const double> x, int resamples = 1000, uint64_t seed = 1);
 // The same for the mean: the uncertainty of a throughput, samples / time of the whole window.

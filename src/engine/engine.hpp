@@ -11,11 +11,11 @@
 namespace erg {
 
 struct EngineInfo {
-  std::string name;              // "cpu"
-  std::string device;            // "AMD EPYC 9R14", as the operating system or vendor names it
-  std::string library;           // "oneDNN 3.2.0"
-  std::string isa;               // "avx512_core_bf16": what its kernels will use
-  bool native_bf16 = false;      // hardware multiplies bf16
+  std::string name;          // "cpu"
+  std::string device;        // "AMD EPYC 9R14", as the operating system or vendor names it
+  std::string library;       // "oneDNN 3.2.0"
+  std::string isa;           // "avx512_core_bf16": what its kernels will use
+  bool native_bf16 = false;  // hardware multiplies bf16
   int threads = 1;
 };
 
@@ -45,12 +45,12 @@ class Engine {
   virtual void write(const Tensor& to, const int32_t* from) = 0;
   virtual void read(const Tensor& from, float* to) = 0;
   virtual void fill_zero(const Tensor& t) = 0;
-  virtual void add(const Tensor& to, const Tensor& what);   // to += what, same dtype, shape and layout; default: plain loop, host memory
+  virtual void add(const Tensor& to, const Tensor& what);  // to += what, same dtype, shape and layout; default: plain loop, host memory
   virtual void synchronize() = 0;
 
   // Factory. Making an op may tune and allocate; running it allocates nothing. Throws Error(usage) on impossible descriptors.
   virtual std::unique_ptr<Op> conv_bn(const ConvBnDesc&) = 0;
-  virtual std::unique_ptr<Op> bottleneck(const BottleneckDesc&);   // composed from conv_bn unless the engine fuses across
+  virtual std::unique_ptr<Op> bottleneck(const BottleneckDesc&);  // composed from conv_bn unless the engine fuses across
   virtual std::unique_ptr<Op> max_pool(const MaxPoolDesc&) = 0;
   virtual std::unique_ptr<Op> global_avg_pool(const GlobalAvgPoolDesc&) = 0;
   virtual std::unique_ptr<Op> linear(const LinearDesc&) = 0;
@@ -63,7 +63,7 @@ class Engine {
   // Scratch shared by all ops of this engine: valid only inside one op call. Reserve while making ops, use while running.
   // A block (bottleneck) has its own, because it holds values there while it calls ops.
   enum class Scratch { op, block };
-  void release_scratch();            // when no op of this engine is left
+  void release_scratch();  // when no op of this engine is left
   void reserve_scratch(int64_t bytes, Scratch which = Scratch::op);
   void* scratch(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->data() : nullptr; }
   int64_t scratch_bytes(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->bytes() : 0; }
@@ -76,7 +76,10 @@ class Engine {
   std::unique_ptr<Buffer> scratch_[2];
 };
 
-struct EngineOptions { int device_index = 0; int threads = 0; };   // threads = 0: what the machine or cgroup gives
+struct EngineOptions {
+  int device_index = 0;
+  int threads = 0;
+};  // threads = 0: what the machine or cgroup gives
 
 // "ref", "cpu", "cpu:0", "cuda:1". Throws Error(unavailable) saying why a plugin does not load and what would help; Error(usage) for a
 // name that no back end has. Plugins are looked for in $ERGOMETER_PLUGINS (folders, ':' between), beside the binary, in ../lib and
@@ -87,8 +90,8 @@ std::vector<std::pair<std::string, std::string>> list_engines();
 
 // What a plugin exports.
 inline constexpr int engine_abi = 1;
-extern "C" using EngineAbiFn = int();                              // erg_engine_abi: returns engine_abi
-extern "C" using EngineOpenFn = Engine*(const EngineOptions*);     // erg_engine_open: throws Error
+extern "C" using EngineAbiFn = int();                             // erg_engine_abi: returns engine_abi
+extern "C" using EngineOpenFn = Engine * (const EngineOptions*);  // erg_engine_open: throws Error
 // The reference engine's opener, linked into the binary (engine/ref).
 std::unique_ptr<Engine> open_ref_engine(const EngineOptions& options);
 

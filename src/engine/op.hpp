@@ -11,36 +11,41 @@ namespace erg {
 
 // One trainable tensor of an op, as the op declares it.
 struct ParameterSpec {
-  std::string name;              // "weight", "bias", "gamma", ... unique within the op
-  Shape shape;                   // logical
-  int64_t storage = 0;           // elements it takes in flat storage, >= product of shape; padding stays 0
-  bool decay = true;             // weight decay applies (matrices: yes; biases, norms: no)
-  bool compute_copy = true;      // wants a copy in the activations' dtype, refreshed by the optimizer
+  std::string name;          // "weight", "bias", "gamma", ... unique within the op
+  Shape shape;               // logical
+  int64_t storage = 0;       // elements it takes in flat storage, >= product of shape; padding stays 0
+  bool decay = true;         // weight decay applies (matrices: yes; biases, norms: no)
+  bool compute_copy = true;  // wants a copy in the activations' dtype, refreshed by the optimizer
 };
 
 // Where the workload put it. The op's own layout rules inside the storage; the optimizer works elementwise on it.
 struct ParameterView {
-  float* master = nullptr;       // fp32 [storage]
-  void* compute = nullptr;       // [storage] in the activations' dtype; == master for fp32, null when no copy was wanted
-  void* gradient = nullptr;      // [storage]
+  float* master = nullptr;   // fp32 [storage]
+  void* compute = nullptr;   // [storage] in the activations' dtype; == master for fp32, null when no copy was wanted
+  void* gradient = nullptr;  // [storage]
   DType gradient_dtype = DType::f32;
-  DType compute_dtype = DType::bf16;   // of `compute` where it is not the master itself
+  DType compute_dtype = DType::bf16;  // of `compute` where it is not the master itself
 };
 
 // A non-trainable fp32 state, such as running statistics.
-struct StateView { std::string name; float* data = nullptr; int64_t size = 0; };
+struct StateView {
+  std::string name;
+  float* data = nullptr;
+  int64_t size = 0;
+};
 
 using Inputs = std::span<const Tensor>;
 
-enum class Mode { train, evaluate };   // evaluate: running statistics, nothing saved
-enum class Accumulate { no, yes };     // parameter gradients: overwrite, or add to what is there
+enum class Mode { train, evaluate };  // evaluate: running statistics, nothing saved
+enum class Accumulate { no, yes };    // parameter gradients: overwrite, or add to what is there
 
 class Op {
  public:
   virtual ~Op() = default;
   virtual std::vector<ParameterSpec> parameters() const { return {}; }
-  virtual void bind(std::span<const ParameterView> views) { bound_.assign(views.begin(), views.end()); }   // once, in the order of parameters()
-  virtual void weights_changed() {}                                               // after import and after every optimizer step
+  // Once, in the order of parameters().
+  virtual void bind(std::span<const ParameterView> views) { bound_.assign(views.begin(), views.end()); }
+  virtual void weights_changed() {}  // after import and after every optimizer step
   virtual std::vector<StateView> state() { return {}; }
 
   // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward,
@@ -65,7 +70,7 @@ class Op {
   }
 
  protected:
-  const std::vector<ParameterView>& bound() const { return bound_; }   // what the default bind() kept
+  const std::vector<ParameterView>& bound() const { return bound_; }  // what the default bind() kept
 
  private:
   std::vector<ParameterView> bound_;
@@ -96,13 +101,20 @@ class ClassifierOp {
 struct FlatStorage {
   int64_t elements = 0, decay_elements = 0;
   float* master = nullptr;
-  void* compute = nullptr;           // null for fp32
+  void* compute = nullptr;  // null for fp32
   void* gradient = nullptr;
-  float *state1 = nullptr, *state2 = nullptr;   // AdamW: m, v; SGD: momentum, unused
+  float *state1 = nullptr, *state2 = nullptr;  // AdamW: m, v; SGD: momentum, unused
   DType compute_dtype = DType::f32, gradient_dtype = DType::f32;
 };
-struct AdamWStep { double learning_rate, beta1, beta2, epsilon, weight_decay; int64_t step; double clip; };  // step counts from 1
-struct SgdStep { double learning_rate, momentum, weight_decay; int64_t step; };  // PyTorch's: g += wd*w; v = mu*v + g (v = g at step 1); w -= lr*v
+struct AdamWStep {
+  double learning_rate, beta1, beta2, epsilon, weight_decay;
+  int64_t step;
+  double clip;
+};  // step counts from 1
+struct SgdStep {
+  double learning_rate, momentum, weight_decay;
+  int64_t step;
+};  // PyTorch's: g += wd*w; v = mu*v + g (v = g at step 1); w -= lr*v
 
 class OptimizerOp {
  public:
@@ -111,7 +123,8 @@ class OptimizerOp {
   virtual void gradient_norm(const FlatStorage& s, const Tensor& norm_out) = 0;
   // clip > 0: gradients are scaled by min(1, clip / (n + 1e-6)) (torch.nn.utils.clip_grad_norm_), n the root of `norm`, which is
   // gradient_norm's squared value or a sum of such. clip = 0: `norm` is not read.
-  virtual void adamw(const FlatStorage& s, const AdamWStep& step, const Tensor& norm) = 0;   // Loshchilov & Hutter 2019, as torch.optim.AdamW
+  virtual void adamw(const FlatStorage& s, const AdamWStep& step,
+                     const Tensor& norm) = 0;  // Loshchilov & Hutter 2019, as torch.optim.AdamW
   virtual void sgd(const FlatStorage& s, const SgdStep& step) = 0;
 };
 

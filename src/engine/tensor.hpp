@@ -18,7 +18,10 @@ class Shape {
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims) : Shape(dims.begin(), dims.end()) {}
   Shape(const std::vector<int64_t>& dims) : Shape(dims.begin(), dims.end()) {}
-  template <class It> Shape(It first, It last) { for (; first != last; ++first) push_back(*first); }
+  template <class It>
+  Shape(It first, It last) {
+    for (; first != last; ++first) push_back(*first);
+  }
   operator std::vector<int64_t>() const { return {begin(), end()}; }
 
   void push_back(int64_t d) {
@@ -38,7 +41,11 @@ class Shape {
   int64_t dims_[max_dimensions] = {};
   size_t size_ = 0;
 };
-inline int64_t elements(const Shape& s) { int64_t n = 1; for (int64_t d : s) n *= d; return n; }
+inline int64_t elements(const Shape& s) {
+  int64_t n = 1;
+  for (int64_t d : s) n *= d;
+  return n;
+}
 
 enum class Layout {
   plain,  // row-major, no padding
@@ -49,10 +56,13 @@ struct Tensor {
   DType dtype = DType::f32;
   Shape shape;
   Layout layout = Layout::plain;
-  void* data = nullptr;          // device memory
-  int64_t bytes = 0;             // as it lies, padding included
+  void* data = nullptr;  // device memory
+  int64_t bytes = 0;     // as it lies, padding included
 
-  template <class T> T* as() const { return static_cast<T*>(data); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
   int64_t size() const { return elements(shape); }
   explicit operator bool() const { return data != nullptr; }
 };

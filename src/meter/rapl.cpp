@@ -24,8 +24,9 @@ void open_rapl(MeterSet& set, const std::string& sysfs_root) {
     int64_t microjoules;
     if (std::ifstream(entry.path() / "energy_uj") >> microjoules) ++readable;
   }
-  set.unavailable.push_back(fmt::format("rapl: {} has {} domains, {} of them readable by this user, but this version of ergometer does not read them yet",
-                                        powercap.string(), domains, readable));
+  set.unavailable.push_back(
+      fmt::format("rapl: {} has {} domains, {} of them readable by this user, but this version of ergometer does not read them yet",
+                  powercap.string(), domains, readable));
 }
 
 }  // namespace erg

@@ -24,9 +24,9 @@ struct ConvBnDesc {
   int64_t batch = 0, in_channels = 0, in_height = 0, in_width = 0;
   int64_t out_channels = 0, kernel = 1, stride = 1, padding = 0;
   bool residual = false, relu = true;
-  bool input_gradient = true;                    // false for the first convolution
-  DType dtype = DType::f32;                      // of activations; statistics, gamma and beta are fp32
-  float momentum = 0.1f, epsilon = 1e-5f;        // running = (1 - momentum) running + momentum batch (PyTorch's convention)
+  bool input_gradient = true;              // false for the first convolution
+  DType dtype = DType::f32;                // of activations; statistics, gamma and beta are fp32
+  float momentum = 0.1f, epsilon = 1e-5f;  // running = (1 - momentum) running + momentum batch (PyTorch's convention)
   int64_t out_height() const { return (in_height + 2 * padding - kernel) / stride + 1; }
   int64_t out_width() const { return (in_width + 2 * padding - kernel) / stride + 1; }
 };
@@ -34,20 +34,20 @@ struct ConvBnDesc {
 // ResNet's bottleneck v1.5: 1x1 reduce, 3x3 with the stride, 1x1 expand, identity or 1x1 projection. in: x; out: y.
 struct BottleneckDesc {
   int64_t batch = 0, in_channels = 0, in_height = 0, in_width = 0;
-  int64_t width = 0, stride = 1;                 // out channels = 4 x width
+  int64_t width = 0, stride = 1;  // out channels = 4 x width
   bool projection = false;
   DType dtype = DType::f32;
   ConvBnDesc reduce() const, spatial() const, expand() const, project() const;
 };
 
-struct MaxPoolDesc {                             // 3x3, stride 2, padding 1 in ResNet. in: x; out: y
+struct MaxPoolDesc {  // 3x3, stride 2, padding 1 in ResNet. in: x; out: y
   int64_t batch = 0, channels = 0, in_height = 0, in_width = 0, kernel = 3, stride = 2, padding = 1;
   DType dtype = DType::f32;
   int64_t out_height() const { return (in_height + 2 * padding - kernel) / stride + 1; }
   int64_t out_width() const { return (in_width + 2 * padding - kernel) / stride + 1; }
 };
 
-struct GlobalAvgPoolDesc {                       // in: x image; out: y [batch, channels] plain
+struct GlobalAvgPoolDesc {  // in: x image; out: y [batch, channels] plain
   int64_t batch = 0, channels = 0, height = 0, width = 0;
   DType dtype = DType::f32;
 };
@@ -85,8 +85,8 @@ struct AttentionDesc {
 // y = table[token] (+ position table). in: tokens i32 [batch, sequence]; out: y [batch * sequence, hidden].
 // Parameters: tokens [vocabulary, hidden] (the table), [positions [positions, hidden]].
 struct EmbeddingDesc {
-  int64_t batch = 0, sequence = 0, vocabulary = 0, hidden = 0, positions = 0;   // positions = 0: none (RoPE)
-  bool tied_table = false;                       // the head has the same table and its backward comes first: the table's gradient always adds
+  int64_t batch = 0, sequence = 0, vocabulary = 0, hidden = 0, positions = 0;  // positions = 0: none (RoPE)
+  bool tied_table = false;  // the head has the same table and its backward comes first: the table's gradient always adds
   DType dtype = DType::f32;
 };
 
@@ -94,20 +94,20 @@ struct EmbeddingDesc {
 // in: x [rows, in], targets i32 [rows] (-1: ignored); logits = x W^T (+ b).
 // Parameters: weight [classes, in], [bias [classes]]; tied: the weight is the embedding's (bound to the same view, gradient accumulates).
 struct ClassifierDesc {
-  int64_t rows = 0, in = 0, classes = 0;         // classes: padded; valid_classes <= classes take part in the softmax
-  int64_t valid_classes = 0;                     // 0: all
+  int64_t rows = 0, in = 0, classes = 0;  // classes: padded; valid_classes <= classes take part in the softmax
+  int64_t valid_classes = 0;              // 0: all
   bool bias = false, tied = false;
   float label_smoothing = 0;
-  double loss_scale = 1;                         // gradient of loss_scale * sum of row losses; the mean over the global batch has 1 / rows / micro-batches
+  double loss_scale = 1;  // gradient of loss_scale * sum of row losses; the mean over the global batch has 1 / rows / micro-batches
   DType dtype = DType::f32;
 };
 
-using OpDesc = std::variant<ConvBnDesc, BottleneckDesc, MaxPoolDesc, GlobalAvgPoolDesc, LinearDesc, ResidualNormDesc,
-                            AttentionDesc, EmbeddingDesc, ClassifierDesc>;
+using OpDesc = std::variant<ConvBnDesc, BottleneckDesc, MaxPoolDesc, GlobalAvgPoolDesc, LinearDesc, ResidualNormDesc, AttentionDesc,
+                            EmbeddingDesc, ClassifierDesc>;
 
-OpCost cost(const OpDesc& desc);                 // attention in full; attention_flops_forward tells the causal half
-double attention_flops_forward(const AttentionDesc& desc, bool causal);   // 4 b s^2 h full, half of it causal
-std::string op_class(const OpDesc& desc);        // "convolution", "attention", ...
-std::string describe(const OpDesc& desc);        // "conv 3x3/2 256->512 @28 b32 bf16 bn+relu": names test cases and benchmarks
+OpCost cost(const OpDesc& desc);                                         // attention in full; attention_flops_forward tells the causal half
+double attention_flops_forward(const AttentionDesc& desc, bool causal);  // 4 b s^2 h full, half of it causal
+std::string op_class(const OpDesc& desc);                                // "convolution", "attention", ...
+std::string describe(const OpDesc& desc);  // "conv 3x3/2 256->512 @28 b32 bf16 bn+relu": names test cases and benchmarks
 
 }  // namespace erg

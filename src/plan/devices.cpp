@@ -1,10 +1,10 @@
 // Device files: one TOML per accelerator, every value with its source. Unknown devices have no peak, never a default one.
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <toml++/toml.h>
 
 #include "core/error.hpp"
 #include "core/file.hpp"

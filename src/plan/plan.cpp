@@ -13,7 +13,7 @@ DType activations_of(Precision precision, bool native_bf16) {
   switch (precision) {
     case Precision::automatic: return native_bf16 ? DType::bf16 : DType::f32;
     case Precision::fp32:
-    case Precision::tf32: return DType::f32;      // tf32 is fp32 in memory
+    case Precision::tf32: return DType::f32;  // tf32 is fp32 in memory
     case Precision::bf16: return DType::bf16;
     case Precision::fp16: return DType::f16;
   }
@@ -53,7 +53,7 @@ Plan make_plan(const Spec& spec, bool native_bf16, const std::string& device_nam
   split_batch(w, plan.mesh, plan);
   plan.dtype = activations_of(w.precision, native_bf16);
 
-  Spec resolved = spec;                           // the network of one micro-batch
+  Spec resolved = spec;  // the network of one micro-batch
   resolved.workload.micro_batch = plan.micro_batch;
   plan.network = make_network(resolved, plan.dtype);
   if (w.kind == WorkloadKind::gpt) {

@@ -17,7 +17,8 @@ void line(std::string& text, const std::string& name, const std::string& value) 
 std::string joined(const Json& array) {
   if (!array.is_array()) return array.is_null() ? "" : array.is_string() ? array.get<std::string>() : array.dump();
   std::string text;
-  for (const Json& v : array) text += (text.empty() ? "" : " ") + (v.is_string() ? v.get<std::string>() : v.is_number_float() ? significant(v) : v.dump());
+  for (const Json& v : array)
+    text += (text.empty() ? "" : " ") + (v.is_string() ? v.get<std::string>() : v.is_number_float() ? significant(v) : v.dump());
   return text;
 }
 
@@ -36,7 +37,8 @@ std::string phases(const Record& r) {
   for (const std::string phase : {"init", "check", "warmup", "settle", "measure", "validation"}) {
     if (!r.phases.is_object() || !r.phases.contains(phase + "_s")) continue;
     const std::string steps = field_text(r.phases, phase + "_steps");
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : " · ", phase, duration(r.phases.at(phase + "_s")), steps.empty() ? "" : fmt::format(" ({} steps)", steps));
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : " · ", phase, duration(r.phases.at(phase + "_s")),
+                        steps.empty() ? "" : fmt::format(" ({} steps)", steps));
   }
   return text;
 }
@@ -48,13 +50,18 @@ std::string machine(const Record& r) {
   line(text, "kernels for", field_text(e, "engine.isa"));
   line(text, "host", field_text(e, "host.name"));
   line(text, "system", field_text(e, "host.distribution") + ", " + field_text(e, "host.kernel"));
-  line(text, "processor", fmt::format("{}, sockets {}, cores {}, threads {}", field_text(e, "cpu.model"), field_text(e, "cpu.sockets"), field_text(e, "cpu.cores"), field_text(e, "cpu.threads")));
+  line(text, "processor",
+       fmt::format("{}, sockets {}, cores {}, threads {}", field_text(e, "cpu.model"), field_text(e, "cpu.sockets"),
+                   field_text(e, "cpu.cores"), field_text(e, "cpu.threads")));
   line(text, "governor", field_text(e, "cpu.governor"));
-  if (e.contains("memory") && e.at("memory").value("total_bytes", Json()).is_number()) line(text, "memory", bytes_text(e.at("memory").at("total_bytes")));
+  if (e.contains("memory") && e.at("memory").value("total_bytes", Json()).is_number())
+    line(text, "memory", bytes_text(e.at("memory").at("total_bytes")));
   line(text, "virtual", field_text(e, "host.virtual_machine"));
   const std::string git = field_text(e, "binary.git_revision");
-  line(text, "ergometer", fmt::format("{}, git {}{}, {}, {}", field_text(e, "binary.version"), git.substr(0, 12), field_text(e, "binary.git_dirty") == "true" ? " with changes" : "",
-                                      field_text(e, "binary.build_type"), field_text(e, "binary.compiler")));
+  line(text, "ergometer",
+       fmt::format("{}, git {}{}, {}, {}", field_text(e, "binary.version"), git.substr(0, 12),
+                   field_text(e, "binary.git_dirty") == "true" ? " with changes" : "", field_text(e, "binary.build_type"),
+                   field_text(e, "binary.compiler")));
   return text;
 }
 
@@ -63,12 +70,14 @@ std::string machine(const Record& r) {
 std::string show_record(const Record& r) {
   std::string text = fmt::format("{}  {}{}\n", r.id, name_of(r.status), r.status_reason.empty() ? "" : ": " + r.status_reason);
   line(text, "name", field_text(r.spec, "name"));
-  line(text, "workload", fmt::format("{}, global batch {}, {}", workload_title(r), field_text(r.spec, "workload.global_batch"), precision_of(r)));
+  line(text, "workload",
+       fmt::format("{}, global batch {}, {}", workload_title(r), field_text(r.spec, "workload.global_batch"), precision_of(r)));
   line(text, "data", field_text(r.spec, "workload.data"));
   if (r.plan.is_object()) {
     line(text, "parameters", field_text(r.plan, "parameters"));
-    line(text, "a step", fmt::format("{} × micro-batch {}, {} ({})", field_text(r.plan, "accumulation"), field_text(r.plan, "micro_batch"), si(r.plan.value("flops_per_step", 0.0), "FLOP"),
-                                     field_text(r.plan, "flops_convention")));
+    line(text, "a step",
+         fmt::format("{} × micro-batch {}, {} ({})", field_text(r.plan, "accumulation"), field_text(r.plan, "micro_batch"),
+                     si(r.plan.value("flops_per_step", 0.0), "FLOP"), field_text(r.plan, "flops_convention")));
   }
   line(text, "started", r.started);
   line(text, "sweep", r.sweep_id);
@@ -83,7 +92,8 @@ std::string show_record(const Record& r) {
   line(text, "phases", phases(r));
   line(text, "stopped by", field_text(r.phases, "stopped_by"));
   if (r.check.is_object()) {
-    line(text, "check", field_text(r.check, "verdict") + (field_text(r.check, "detail").empty() ? "" : ": " + field_text(r.check, "detail")));
+    line(text, "check",
+         field_text(r.check, "verdict") + (field_text(r.check, "detail").empty() ? "" : ": " + field_text(r.check, "detail")));
     line(text, "  losses", joined(r.check.value("losses", Json())));
     line(text, "  reference", joined(r.check.value("reference", Json())));
   }

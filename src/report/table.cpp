@@ -22,7 +22,8 @@ std::vector<Group> grouped(const std::vector<Record>& records) {
   std::vector<Group> groups;
   std::map<std::string, size_t> place;
   for (const Record& r : records) {
-    const std::string key = fmt::format("{}|{}|{}", workload_title(r), field_text(r.spec, "workload.precision"), field_text(r.spec, "device"));
+    const std::string key =
+        fmt::format("{}|{}|{}", workload_title(r), field_text(r.spec, "workload.precision"), field_text(r.spec, "device"));
     const auto [at, is_new] = place.emplace(key, groups.size());
     if (is_new) groups.emplace_back();
     groups[at->second].push_back(&r);
@@ -51,7 +52,9 @@ std::string coordinate(const Record& r, const std::string& key) {
 std::vector<std::string> varying_axes(const Group& g) {
   std::vector<std::string> axes;
   for (const auto& [key, first] : g.front()->coordinates)
-    if (key != "workload.global_batch" && std::any_of(g.begin(), g.end(), [&, &k = key, &f = first](const Record* r) { return coordinate(*r, k) != f; })) axes.push_back(key);
+    if (key != "workload.global_batch" &&
+        std::any_of(g.begin(), g.end(), [&, &k = key, &f = first](const Record* r) { return coordinate(*r, k) != f; }))
+      axes.push_back(key);
   return axes;
 }
 
@@ -114,7 +117,8 @@ Table table_of(const Group& g, const std::vector<std::string>& axes, bool repeat
   std::vector<Table::Column> columns = {{"batch"}};
   for (const std::string& axis : axes) columns.push_back({axis.substr(axis.rfind('.') + 1)});
   if (repeats) columns.push_back({"repeat"});
-  for (const std::string& title : {rate_title(g), std::string("TFLOP/s"), std::string("MFU"), std::string("step"), std::string("memory"), std::string("planned")})
+  for (const std::string& title :
+       {rate_title(g), std::string("TFLOP/s"), std::string("MFU"), std::string("step"), std::string("memory"), std::string("planned")})
     columns.push_back({title});
   columns.insert(columns.end(), {{"loss", false}, {"validation", false}, {"status", false}});
   Table table(columns);
@@ -122,8 +126,9 @@ Table table_of(const Group& g, const std::vector<std::string>& axes, bool repeat
     std::vector<std::string> row = {field_text(r->spec, "workload.global_batch")};
     for (const std::string& axis : axes) row.push_back(coordinate(*r, axis));
     if (repeats) row.push_back(std::to_string(1 + std::atoll(field_text(r->spec, "repeat_index").c_str())));
-    row.insert(row.end(), {rate_cell(*r), bare(*r, "model_tflops_per_device", 3), mfu_cell(*r), cell(*r, "step_time_s"), cell(*r, "peak_memory_bytes"),
-                           cell(*r, "predicted_memory_bytes"), loss_cell(*r), validation_cell(*r), status_cell(*r)});
+    row.insert(row.end(),
+               {rate_cell(*r), bare(*r, "model_tflops_per_device", 3), mfu_cell(*r), cell(*r, "step_time_s"), cell(*r, "peak_memory_bytes"),
+                cell(*r, "predicted_memory_bytes"), loss_cell(*r), validation_cell(*r), status_cell(*r)});
     table.add(std::move(row));
   }
   return table;
@@ -149,25 +154,39 @@ std::string results_table(const std::vector<Record>& records) {
   for (const Group& g : grouped(records)) {
     const Record& head = most_telling(g);
     const std::vector<std::string> axes = varying_axes(g);
-    const bool repeats = std::any_of(g.begin(), g.end(), [](const Record* r) { const std::string i = field_text(r->spec, "repeat_index"); return !i.empty() && i != "0"; });
+    const bool repeats = std::any_of(g.begin(), g.end(), [](const Record* r) {
+      const std::string i = field_text(r->spec, "repeat_index");
+      return !i.empty() && i != "0";
+    });
     if (!text.empty()) text += "\n";
     text += fmt::format("{}, {}, on {}\n", workload_title(head), precision_of(head), device_title(head));
     text += table_of(g, axes, repeats).text();
     for (const Record* r : g)
-      if (!r->status_reason.empty()) text += fmt::format("{}: {}, {}\n", row_name(*r, axes), name_of(r->status), one_line(r->status_reason));
-    if (const std::string convention = field_text(head.plan, "flops_convention"); !convention.empty()) text += fmt::format("TFLOP/s: model FLOPs per device, {}\n", convention);
+      if (!r->status_reason.empty())
+        text += fmt::format("{}: {}, {}\n", row_name(*r, axes), name_of(r->status), one_line(r->status_reason));
+    if (const std::string convention = field_text(head.plan, "flops_convention"); !convention.empty())
+      text += fmt::format("TFLOP/s: model FLOPs per device, {}\n", convention);
     for (const std::string& line : missing(g)) text += line + "\n";
   }
   return text;
 }
 
 std::string list_table(const std::vector<Record>& records) {
-  Table table({{"run", false}, {"workload", false}, {"batch"}, {"precision", false}, {"device", false}, {"throughput"}, {"", false}, {"loss", false}, {"status", false}});
+  Table table({{"run", false},
+               {"workload", false},
+               {"batch"},
+               {"precision", false},
+               {"device", false},
+               {"throughput"},
+               {"", false},
+               {"loss", false},
+               {"status", false}});
   for (const Record& r : records) {
     const auto rate = r.metrics.find(rate_name(r));
     const bool known = rate != r.metrics.end() && rate->second.value;
     table.add({r.id, workload_title(r), field_text(r.spec, "workload.global_batch"), precision_of(r), field_text(r.spec, "device"),
-               known ? significant(*rate->second.value) : "–", known ? rate->first.substr(0, rate->first.find('_')) + "/s" : "", loss_cell(r), status_cell(r)});
+               known ? significant(*rate->second.value) : "–", known ? rate->first.substr(0, rate->first.find('_')) + "/s" : "",
+               loss_cell(r), status_cell(r)});
   }
   return table.text();
 }

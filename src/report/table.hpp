@@ -7,8 +7,8 @@
 
 namespace erg {
 
-std::string results_table(const std::vector<Record>& records);       // grouped by workload and precision
-std::string list_table(const std::vector<Record>& records);          // a line a run, for `ergometer list`
-std::string show_record(const Record& record);                       // one run, everything a person asks for
+std::string results_table(const std::vector<Record>& records);  // grouped by workload and precision
+std::string list_table(const std::vector<Record>& records);     // a line a run, for `ergometer list`
+std::string show_record(const Record& record);                  // one run, everything a person asks for
 
 }  // namespace erg

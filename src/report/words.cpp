@@ -28,7 +28,8 @@ std::string precision_of(const Record& r) {
 
 std::string device_title(const Record& r) {
   std::string title = field_text(r.spec, "device");
-  const std::string name = field_text(r.environment, "engine.device"), threads = field_text(r.environment, "engine.threads"), library = field_text(r.environment, "engine.library");
+  const std::string name = field_text(r.environment, "engine.device"), threads = field_text(r.environment, "engine.threads"),
+                    library = field_text(r.environment, "engine.library");
   if (!name.empty()) title += ": " + name;
   if (!threads.empty()) title += fmt::format(", {} thread{}", threads, threads == "1" ? "" : "s");
   if (!library.empty()) title += ", " + library;
@@ -58,7 +59,10 @@ std::string metric_text(const Metric& m) {
 std::string one_line(const std::string& text) {
   std::string line;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\n') { line += text[i]; continue; }
+    if (text[i] != '\n') {
+      line += text[i];
+      continue;
+    }
     while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\n')) ++i;
     line += "; ";
   }

@@ -7,14 +7,14 @@
 
 namespace erg {
 
-std::string workload_title(const Record& record);                          // "gpt-117m, sequence 256"
-std::string precision_of(const Record& record);                            // "bf16", or what the spec asked for
-std::string device_title(const Record& record);                            // "cpu: AMD EPYC 9R14, 2 threads, oneDNN 3.2.0"
-std::string rate_name(const Record& record);                               // "tokens_per_s" or "images_per_s"; "" when it has neither
+std::string workload_title(const Record& record);  // "gpt-117m, sequence 256"
+std::string precision_of(const Record& record);    // "bf16", or what the spec asked for
+std::string device_title(const Record& record);    // "cpu: AMD EPYC 9R14, 2 threads, oneDNN 3.2.0"
+std::string rate_name(const Record& record);       // "tokens_per_s" or "images_per_s"; "" when it has neither
 
 std::optional<double> metric_value(const Record& record, const std::string& name);
-std::string metric_text(const Metric& metric);                             // "16.1 /s", "2.31 GB", "0.41", "n/a"
-std::string one_line(const std::string& text);                             // line breaks become "; "
-std::string interval_text(const Metric& metric);                           // "± 0.8 %", "" without one
+std::string metric_text(const Metric& metric);    // "16.1 /s", "2.31 GB", "0.41", "n/a"
+std::string one_line(const std::string& text);    // line breaks become "; "
+std::string interval_text(const Metric& metric);  // "± 0.8 %", "" without one
 
 }  // namespace erg

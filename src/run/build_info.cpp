@@ -27,8 +27,8 @@ const BuildInfo& build_info() {
 
 Json build_json() {
   const BuildInfo& b = build_info();
-  return {{"version", b.version},   {"git_revision", b.git_revision}, {"git_dirty", b.git_dirty}, {"compiler", b.compiler},
-          {"flags", b.flags},       {"build_type", b.build_type},     {"sanitizers", b.sanitizers}};
+  return {{"version", b.version}, {"git_revision", b.git_revision}, {"git_dirty", b.git_dirty},  {"compiler", b.compiler},
+          {"flags", b.flags},     {"build_type", b.build_type},     {"sanitizers", b.sanitizers}};
 }
 
 }  // namespace erg

@@ -6,11 +6,15 @@
 
 namespace erg {
 
-struct ChildProgress { std::string phase; double fraction = 0; std::string detail; };
+struct ChildProgress {
+  std::string phase;
+  double fraction = 0;
+  std::string detail;
+};
 
-std::string progress_line(const ChildProgress& progress);                          // without newline
+std::string progress_line(const ChildProgress& progress);  // without newline
 std::optional<ChildProgress> parse_progress_line(std::string_view line);
 
-std::string time_left(double seconds);                                             // "about 8 s left"
+std::string time_left(double seconds);  // "about 8 s left"
 
 }  // namespace erg

@@ -17,7 +17,8 @@ namespace {
 Json variables() {
   std::map<std::string, std::string> found;
   for (char** entry = environ; *entry; ++entry)
-    for (const char* prefix : {"OMP_", "GOMP_", "KMP_", "DNNL_", "ONEDNN_", "CUDA_", "NCCL_", "MALLOC_", "LD_PRELOAD", "ERGOMETER_", "SLURM_CPUS", "SLURM_JOB_ID"})
+    for (const char* prefix : {"OMP_", "GOMP_", "KMP_", "DNNL_", "ONEDNN_", "CUDA_", "NCCL_", "MALLOC_", "LD_PRELOAD", "ERGOMETER_",
+                               "SLURM_CPUS", "SLURM_JOB_ID"})
       if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0) {
         const std::string text = *entry;
         found[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
@@ -28,10 +29,11 @@ Json variables() {
 }
 
 Json libraries() {
-  return {{"glibc", ::gnu_get_libc_version()},
-          {"libstdc++", __GLIBCXX__},
-          {"fmt", FMT_VERSION},
-          {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};
+  return {
+      {"glibc", ::gnu_get_libc_version()},
+      {"libstdc++", __GLIBCXX__},
+      {"fmt", FMT_VERSION},
+      {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};
 }
 
 }  // namespace

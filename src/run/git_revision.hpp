@@ -3,7 +3,7 @@
 
 namespace erg {
 
-extern const char* const git_revision;   // 40 hex digits, or "unavailable"
-extern const char* const git_dirty;      // "true": tracked files differ from that commit
+extern const char* const git_revision;  // 40 hex digits, or "unavailable"
+extern const char* const git_dirty;     // "true": tracked files differ from that commit
 
 }  // namespace erg

@@ -73,7 +73,8 @@ std::vector<fs::path> cpu_folders(const std::string& root) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root + "/sys/devices/system/cpu", error)) {
     const std::string name = entry.path().filename();
-    if (name.size() > 3 && name.starts_with("cpu") && name.find_first_not_of("0123456789", 3) == std::string::npos) folders.push_back(entry.path());
+    if (name.size() > 3 && name.starts_with("cpu") && name.find_first_not_of("0123456789", 3) == std::string::npos)
+      folders.push_back(entry.path());
   }
   return folders;
 }
@@ -92,7 +93,8 @@ Json topology(const std::string& root) {
   std::set<std::pair<std::string, std::string>> cores;
   const auto folders = cpu_folders(root);
   for (const fs::path& cpu : folders) {
-    const std::string package = first_line((cpu / "topology/physical_package_id").string()), core = first_line((cpu / "topology/core_id").string());
+    const std::string package = first_line((cpu / "topology/physical_package_id").string()),
+                      core = first_line((cpu / "topology/core_id").string());
     if (package == unknown || core == unknown) continue;
     packages.insert(package);
     cores.emplace(package, core);
@@ -114,8 +116,9 @@ Json caches(const std::string& root) {
 
 // Of the hundreds of flags, those that decide which kernels run.
 Json instruction_sets(const std::map<std::string, std::string>& cpuinfo) {
-  static constexpr std::array relevant = {"sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16",
-                                          "avx512_fp16", "avx_vnni", "amx_tile", "amx_bf16", "amx_int8", "asimd", "sve", "sve2", "bf16", "i8mm"};
+  static constexpr std::array relevant = {"sse4_2",   "avx",         "avx2",        "fma",         "f16c",     "avx512f",  "avx512bw",
+                                          "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile", "amx_bf16",
+                                          "amx_int8", "asimd",       "sve",         "sve2",        "bf16",     "i8mm"};
   std::string flags = value_or_unknown(cpuinfo, "flags");
   if (flags == unknown) flags = value_or_unknown(cpuinfo, "Features");
   if (flags == unknown) return unknown;
@@ -129,7 +132,8 @@ Json instruction_sets(const std::map<std::string, std::string>& cpuinfo) {
 }
 
 std::string turbo(const std::string& root) {
-  const std::string no_turbo = first_line(root + "/sys/devices/system/cpu/intel_pstate/no_turbo"), boost = first_line(root + "/sys/devices/system/cpu/cpufreq/boost");
+  const std::string no_turbo = first_line(root + "/sys/devices/system/cpu/intel_pstate/no_turbo"),
+                    boost = first_line(root + "/sys/devices/system/cpu/cpufreq/boost");
   if (no_turbo != unknown) return no_turbo == "0" ? "on" : "off";
   if (boost != unknown) return boost == "1" ? "on" : "off";
   return unknown;
@@ -156,7 +160,8 @@ std::string container(const std::string& root) {
 }
 
 std::string virtual_machine(const std::string& root, const std::map<std::string, std::string>& cpuinfo) {
-  const std::string product = first_line(root + "/sys/class/dmi/id/product_name"), vendor = first_line(root + "/sys/class/dmi/id/sys_vendor");
+  const std::string product = first_line(root + "/sys/class/dmi/id/product_name"),
+                    vendor = first_line(root + "/sys/class/dmi/id/sys_vendor");
   const std::string flags = " " + value_or_unknown(cpuinfo, "flags") + " ";
   if (flags.find(" hypervisor ") != std::string::npos) return product == unknown ? "yes" : fmt::format("yes ({} {})", vendor, product);
   return flags.find(" fpu ") != std::string::npos ? "no" : unknown;  // the flag is x86's
@@ -166,15 +171,20 @@ Json memory(const std::string& root) {
   const auto info = pairs_in(root + "/proc/meminfo", ':');
   const auto bytes = [&](const char* key) { return info.count(key) ? Json(std::atoll(info.at(key).c_str()) * 1024) : Json(unknown); };
   const std::string pages = first_line(root + "/sys/kernel/mm/transparent_hugepage/enabled");
-  return {{"total_bytes", bytes("MemTotal")}, {"available_bytes", bytes("MemAvailable")}, {"swap_bytes", bytes("SwapTotal")}, {"transparent_huge_pages", bracketed(pages)}};
+  return {{"total_bytes", bytes("MemTotal")},
+          {"available_bytes", bytes("MemAvailable")},
+          {"swap_bytes", bytes("SwapTotal")},
+          {"transparent_huge_pages", bracketed(pages)}};
 }
 
 // cgroup v2, then v1. "max" and huge numbers mean no limit.
 Json limits(const std::string& root) {
   std::string cpu = first_line(root + "/sys/fs/cgroup/cpu.max"), mem = first_line(root + "/sys/fs/cgroup/memory.max");
   if (cpu == unknown) {
-    const Json quota = number_in(root + "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period = number_in(root + "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    if (quota.is_number() && period.is_number()) cpu = quota.get<int64_t>() < 0 ? "max" : fmt::format("{} {}", quota.get<int64_t>(), period.get<int64_t>());
+    const Json quota = number_in(root + "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+               period = number_in(root + "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    if (quota.is_number() && period.is_number())
+      cpu = quota.get<int64_t>() < 0 ? "max" : fmt::format("{} {}", quota.get<int64_t>(), period.get<int64_t>());
   }
   if (mem == unknown) mem = first_line(root + "/sys/fs/cgroup/memory/memory.limit_in_bytes");
   cpu_set_t set;

@@ -17,7 +17,10 @@ namespace {
 // The stop rule's bootstrap may take this share of the window's time, so that milliseconds of steps are not spent on statistics.
 constexpr double statistics_share = 1.0 / 200;
 
-struct Step { double time_s, loss, data_wait_s; int64_t samples; };
+struct Step {
+  double time_s, loss, data_wait_s;
+  int64_t samples;
+};
 
 class Loop {
  public:
@@ -33,7 +36,8 @@ class Loop {
       window_.warmup_s = clock_.now() - begin;
       ++window_.warmup_steps;
       done = warmed_up(spec_.warmup_min_s, window_.warmup_s, window_.warmup_steps, last_step_s_ = step.time_s);
-      report("warm-up", window_.warmup_s / std::max(spec_.warmup_min_s, 1e-9), fmt::format("step {}, {}", window_.warmup_steps, duration(step.time_s)));
+      report("warm-up", window_.warmup_s / std::max(spec_.warmup_min_s, 1e-9),
+             fmt::format("step {}, {}", window_.warmup_steps, duration(step.time_s)));
     }
     return going_on();
   }
@@ -47,14 +51,16 @@ class Loop {
       ++window_.settle_steps;
       window_.settled = rule.settled();
       report("settle", window_.settle_s / limit,
-             std::isfinite(rule.spread()) ? fmt::format("blocks differ by {:.1f} %, {:.1f} % allowed", 100 * rule.spread(), 100 * rule.allowed_spread())
-                                          : fmt::format("step {}", window_.settle_steps));
+             std::isfinite(rule.spread())
+                 ? fmt::format("blocks differ by {:.1f} %, {:.1f} % allowed", 100 * rule.spread(), 100 * rule.allowed_spread())
+                 : fmt::format("step {}", window_.settle_steps));
     }
     if (going_on() && !window_.settled)
-      window_.flags.push_back({"not_settled", std::isfinite(rule.spread())
-                                                  ? fmt::format("the last three block medians differ by {:.1f} %, {:.1f} % allowed, after {}",
-                                                                100 * rule.spread(), 100 * rule.allowed_spread(), duration(window_.settle_s))
-                                                  : fmt::format("{} is too short for three blocks of {} steps", duration(limit), rule.block_steps())});
+      window_.flags.push_back(
+          {"not_settled", std::isfinite(rule.spread())
+                              ? fmt::format("the last three block medians differ by {:.1f} %, {:.1f} % allowed, after {}",
+                                            100 * rule.spread(), 100 * rule.allowed_spread(), duration(window_.settle_s))
+                              : fmt::format("{} is too short for three blocks of {} steps", duration(limit), rule.block_steps())});
     return going_on();
   }
 
@@ -106,7 +112,8 @@ class Loop {
   std::string describe(const Step& step, const StopRule& rule) const {
     const std::string precision = std::isfinite(rule.half_width()) ? fmt::format(" ± {:.1f} %", 100 * rule.half_width()) : "";
     const double rate = double(window_.samples) / window_.measure_s;
-    return fmt::format("step {}, {} {}/s{}, loss {}", window_.step_times.size(), significant(rate), workload_.sample_unit(), precision, significant(step.loss));
+    return fmt::format("step {}, {} {}/s{}, loss {}", window_.step_times.size(), significant(rate), workload_.sample_unit(), precision,
+                       significant(step.loss));
   }
 
   void report(const char* phase, double fraction, const std::string& detail) {
@@ -124,7 +131,8 @@ class Loop {
 
 }  // namespace
 
-Window measure_window(Workload& workload, Engine& engine, const MeasureSpec& spec, Clock& clock, const Progress& progress, const WindowEdges& edges) {
+Window measure_window(Workload& workload, Engine& engine, const MeasureSpec& spec, Clock& clock, const Progress& progress,
+                      const WindowEdges& edges) {
   Window window;
   Loop loop(workload, engine, spec, clock, progress, window);
   if (loop.warm_up() && loop.settle()) loop.measure(edges);

@@ -14,20 +14,22 @@
 namespace erg {
 
 struct Window {
-  std::vector<double> step_times, losses, data_waits;   // of measured steps only
-  std::vector<double> all_losses;                        // of every step since the initial weights: warm-up, settling, window
+  std::vector<double> step_times, losses, data_waits;  // of measured steps only
+  std::vector<double> all_losses;                      // of every step since the initial weights: warm-up, settling, window
   double warmup_s = 0, settle_s = 0, measure_s = 0;
   int64_t samples = 0, warmup_steps = 0, settle_steps = 0;
-  double loss_first = 0;                                 // of the very first step
+  double loss_first = 0;  // of the very first step
   bool settled = false;
-  std::string stopped_by;                                // "precision", "noise_stable", "max_time", "duration", "interrupted", "loss_not_finite"
+  std::string stopped_by;  // "precision", "noise_stable", "max_time", "duration", "interrupted", "loss_not_finite"
   std::vector<Flag> flags;
 };
 
 using Progress = std::function<void(const std::string& phase, double done_fraction, const std::string& detail)>;
 
 // Called at the edges of the measured window, when the device has finished what came before: where counters, clocks and load are read.
-struct WindowEdges { std::function<void()> begin, end; };
+struct WindowEdges {
+  std::function<void()> begin, end;
+};
 
 // Warm-up, settle and measure. A step ends when the engine has finished and its loss is on the host: the declared point where a step
 // waits. Ends early, cleanly, when interrupted(), and when a loss is not finite.
@@ -38,7 +40,7 @@ Window measure_window(Workload& workload, Engine& engine, const MeasureSpec& spe
 // failures of the run itself: they become the record's status.
 struct RunOptions {
   Progress progress;
-  std::string id, sweep_id;                              // id empty: a new one
+  std::string id, sweep_id;  // id empty: a new one
   std::vector<std::pair<std::string, std::string>> coordinates;
 };
 Record run_once(const Spec& spec, class Store& store, const RunOptions& options);
@@ -52,10 +54,10 @@ std::string repro_line(const Spec& spec);
 
 // Runs every point in a child process of this binary, stores SKIPPED cells, returns the records in order.
 struct SweepOptions {
-  Progress progress;                                     // of the whole sweep
-  std::function<void(const std::string&)> message;       // what a child said, a point that ended: lines to keep
-  std::string sweep_id;                                  // empty: a new one
-  std::string program;                                   // empty: this binary
+  Progress progress;                                // of the whole sweep
+  std::function<void(const std::string&)> message;  // what a child said, a point that ended: lines to keep
+  std::string sweep_id;                             // empty: a new one
+  std::string program;                              // empty: this binary
 };
 std::vector<Record> run_sweep(const std::vector<SweepPoint>& points, class Store& store, const SweepOptions& options);
 

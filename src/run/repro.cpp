@@ -9,7 +9,9 @@ namespace erg {
 namespace {
 
 std::string shell_word(const std::string& text) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::string_view("_-+=.,:/@%").find(char(c)) != std::string_view::npos; };
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("_-+=.,:/@%").find(char(c)) != std::string_view::npos;
+  };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string quoted = "'";
   for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
@@ -19,8 +21,10 @@ std::string shell_word(const std::string& text) {
 // {"workload":{"layers":2}} -> {"workload.layers", 2}. JSON's strings, numbers, booleans and arrays are TOML's too.
 void flatten(const Json& json, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
   for (const auto& [key, value] : json.items())
-    if (value.is_object()) flatten(value, prefix + key + ".", out);
-    else out.emplace_back(prefix + key, value);
+    if (value.is_object())
+      flatten(value, prefix + key + ".", out);
+    else
+      out.emplace_back(prefix + key, value);
 }
 
 // Flags take a string as it stands, except that one which begins with a quote is read as TOML.

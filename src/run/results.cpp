@@ -13,7 +13,7 @@
 namespace erg {
 namespace {
 
-constexpr double outlier_z = 3.5;       // Iglewicz & Hoaglin 1993
+constexpr double outlier_z = 3.5;  // Iglewicz & Hoaglin 1993
 constexpr double data_bound_share = 0.05;
 
 double sum(const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0); }
@@ -28,8 +28,10 @@ Metric with_interval(Metric m, double low, double high, int64_t n) {
 using Metrics = std::map<std::string, Metric>;
 
 void add(Metrics& metrics, const std::string& name, std::optional<double> value, const std::string& reason = {}) {
-  if (value && !std::isfinite(*value)) metrics[name] = unavailable(name, "not a finite number");
-  else metrics[name] = value ? measured(name, *value) : unavailable(name, reason);
+  if (value && !std::isfinite(*value))
+    metrics[name] = unavailable(name, "not a finite number");
+  else
+    metrics[name] = value ? measured(name, *value) : unavailable(name, reason);
 }
 
 // Throughput = samples / time of the whole window. Its interval is that of the mean step time, whose inverse it is.
@@ -49,7 +51,8 @@ void add_speed(Metrics& metrics, const Spec& spec, const Plan& plan, const Measu
   add(metrics, "outlier_steps", double(std::count_if(z.begin(), z.end(), [](double v) { return v > outlier_z; })));
 
   const double flops = plan.flops_per_step * double(n) / w.measure_s / double(spec.devices);
-  metrics["model_tflops_per_device"] = with_interval(measured("model_tflops_per_device", flops / 1e12), flops * slowest / 1e12, flops * fastest / 1e12, n);
+  metrics["model_tflops_per_device"] =
+      with_interval(measured("model_tflops_per_device", flops / 1e12), flops * slowest / 1e12, flops * fastest / 1e12, n);
   if (plan.peak_flops) {
     const double share = flops / *plan.peak_flops;
     metrics["mfu"] = with_interval(measured("mfu", share), share * slowest, share * fastest, n);
@@ -60,7 +63,8 @@ void add_speed(Metrics& metrics, const Spec& spec, const Plan& plan, const Measu
 
 void add_energy(Metrics& metrics, const Measurements& m) {
   const std::string reason = m.no_energy.empty() ? "no meter was read" : fmt::format("{}", fmt::join(m.no_energy, "; "));
-  for (const std::string& name : {std::string("energy_j"), std::string("mean_power_w"), std::string("energy_wh_per_device"), m.sample_unit + "_per_wh"})
+  for (const std::string& name :
+       {std::string("energy_j"), std::string("mean_power_w"), std::string("energy_wh_per_device"), m.sample_unit + "_per_wh"})
     metrics[name] = unavailable(name, reason);
 }
 
@@ -77,16 +81,18 @@ std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, co
     add(metrics, "data_wait_s", sum(w.data_waits));
     add(metrics, "loss_last", w.losses.back());
   } else {
-    for (const std::string& name : {m.sample_unit + "_per_s", std::string("step_time_s"), std::string("step_time_p5_s"), std::string("step_time_p95_s"),
-                                    std::string("outlier_steps"), std::string("model_tflops_per_device"), std::string("mfu"),
-                                    std::string("device_utilization"), std::string("data_wait_s"), std::string("loss_last")})
+    for (const std::string& name :
+         {m.sample_unit + "_per_s", std::string("step_time_s"), std::string("step_time_p5_s"), std::string("step_time_p95_s"),
+          std::string("outlier_steps"), std::string("model_tflops_per_device"), std::string("mfu"), std::string("device_utilization"),
+          std::string("data_wait_s"), std::string("loss_last")})
       metrics[name] = unavailable(name, nothing);
   }
   metrics["mfu_probe"] = unavailable("mfu_probe", "this version has no probe to measure the peak with");
   add_energy(metrics, m);
   add(metrics, "device_memory_used_bytes", m.mean_resident_bytes > 0 ? std::optional(m.mean_resident_bytes) : std::nullopt, nothing);
   add(metrics, "peak_memory_bytes", double(m.peak_arena_bytes));
-  add(metrics, "peak_rss_bytes", m.peak_resident_bytes ? std::optional(double(*m.peak_resident_bytes)) : std::nullopt, "/proc/self/status has no VmHWM");
+  add(metrics, "peak_rss_bytes", m.peak_resident_bytes ? std::optional(double(*m.peak_resident_bytes)) : std::nullopt,
+      "/proc/self/status has no VmHWM");
   add(metrics, "predicted_memory_bytes", plan.memory.total_bytes());
   metrics["predicted_step_time_s"] = unavailable("predicted_step_time_s", "this version's planner predicts memory, not time");
   add(metrics, "loss_first", w.all_losses.empty() ? std::nullopt : std::optional(w.loss_first), nothing);
@@ -98,7 +104,8 @@ std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, co
 
 void withhold_speed(std::map<std::string, Metric>& metrics, const std::string& reason) {
   for (const MetricKind& kind : metric_kinds())
-    if (const auto m = metrics.find(kind.name); kind.speed && m != metrics.end() && m->second.value) m->second = unavailable(kind.name, "withheld: " + reason);
+    if (const auto m = metrics.find(kind.name); kind.speed && m != metrics.end() && m->second.value)
+      m->second = unavailable(kind.name, "withheld: " + reason);
 }
 
 std::vector<Flag> window_flags(const Window& window) {

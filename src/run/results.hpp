@@ -14,15 +14,15 @@ namespace erg {
 
 struct Measurements {
   Window window;
-  HostSample begin, end;                         // at the window's edges
-  std::string sample_unit;                       // "images" or "tokens"
-  int64_t threads = 1;                           // that the engine may use
-  double mean_resident_bytes = 0;                // over the window; 0 when it was never read
+  HostSample begin, end;           // at the window's edges
+  std::string sample_unit;         // "images" or "tokens"
+  int64_t threads = 1;             // that the engine may use
+  double mean_resident_bytes = 0;  // over the window; 0 when it was never read
   int64_t peak_arena_bytes = 0;
   std::optional<int64_t> peak_resident_bytes;
   std::optional<Validation> validation;
-  std::string no_validation;                     // why there is none
-  std::vector<std::string> no_energy;            // what each sensor said
+  std::string no_validation;           // why there is none
+  std::vector<std::string> no_energy;  // what each sensor said
 };
 
 std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, const Measurements& measurements);

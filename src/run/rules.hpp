@@ -19,11 +19,13 @@ class SettleRule {
   void add(double step_s);
   bool settled() const;
   int64_t block_steps() const { return block_steps_; }
-  double spread() const;               // (largest - smallest) / middle of the last three block medians; inf before there are three
+  double spread() const;  // (largest - smallest) / middle of the last three block medians; inf before there are three
   double allowed_spread() const;
 
  private:
-  struct Block { double median, standard_error; };
+  struct Block {
+    double median, standard_error;
+  };
   int64_t block_steps_;
   std::vector<double> current_;
   std::vector<Block> blocks_;
@@ -44,15 +46,15 @@ class StopRule {
   std::string reason(double elapsed_s, bool with_precision = true);
   bool long_enough(double elapsed_s) const;
   int64_t needed_steps() const;
-  double half_width() const { return half_width_; }      // of the 95 % interval / median, when last computed; inf before
-  double remaining_s(double elapsed_s) const;            // a guess for the status line
+  double half_width() const { return half_width_; }  // of the 95 % interval / median, when last computed; inf before
+  double remaining_s(double elapsed_s) const;        // a guess for the status line
 
  private:
   bool noise_is_stable() const;
 
   MeasureSpec spec_;
   std::vector<double> times_, noise_;
-  double mean_ = 0, squares_ = 0;                        // Welford's running mean and sum of squared deviations
+  double mean_ = 0, squares_ = 0;  // Welford's running mean and sum of squared deviations
   double half_width_ = 1.0 / 0.0;
 };
 

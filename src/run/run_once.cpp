@@ -68,13 +68,15 @@ Record begin_record(const Spec& spec, const Store& store, const RunOptions& opti
 }
 
 Json engine_json(const EngineInfo& e) {
-  return {{"name", e.name}, {"device", e.device}, {"library", e.library}, {"isa", e.isa}, {"native_bf16", e.native_bf16}, {"threads", e.threads}};
+  return {{"name", e.name}, {"device", e.device},           {"library", e.library},
+          {"isa", e.isa},   {"native_bf16", e.native_bf16}, {"threads", e.threads}};
 }
 
 std::vector<Flag> machine_flags() {
   std::vector<Flag> flags;
   if (build_info().debug) flags.push_back({"debug_build", fmt::format("built as {} {}", build_info().build_type, build_info().sanitizers)});
-  if (const std::string g = governor(); g != "unavailable" && g != "performance") flags.push_back({"governor", "the CPU frequency governor is " + g});
+  if (const std::string g = governor(); g != "unavailable" && g != "performance")
+    flags.push_back({"governor", "the CPU frequency governor is " + g});
   return flags;
 }
 
@@ -145,7 +147,8 @@ class Run {
       if (phase == "measure") resident.sample();
       if (options_.progress) options_.progress(phase, fraction, detail);
     };
-    const WindowEdges edges = {[&] { measured_.begin = sample_host(steady_clock()); }, [&] { measured_.end = sample_host(steady_clock()); }};
+    const WindowEdges edges = {[&] { measured_.begin = sample_host(steady_clock()); },
+                               [&] { measured_.end = sample_host(steady_clock()); }};
     measured_.window = measure_window(workload, engine, spec_.measure, steady_clock(), progress, edges);
     measured_.mean_resident_bytes = resident.value();
     measured_.peak_arena_bytes = engine.memory_peak();
@@ -155,9 +158,12 @@ class Run {
 
   void validate(Workload& workload) {
     const int64_t steps = spec_.workload.validation_steps;
-    if (steps == 0) measured_.no_validation = "not asked for (workload.validation_steps = 0)";
-    else if (measured_.window.stopped_by == "interrupted") measured_.no_validation = "the run was interrupted";
-    else if (measured_.window.stopped_by == "loss_not_finite") measured_.no_validation = "the training loss is not finite";
+    if (steps == 0)
+      measured_.no_validation = "not asked for (workload.validation_steps = 0)";
+    else if (measured_.window.stopped_by == "interrupted")
+      measured_.no_validation = "the run was interrupted";
+    else if (measured_.window.stopped_by == "loss_not_finite")
+      measured_.no_validation = "the training loss is not finite";
     else {
       report("validate");
       measured_.validation = workload.validate(steps);
@@ -167,7 +173,8 @@ class Run {
 
   void conclude(const Plan& plan, const CheckResult& check) {
     const Window& w = measured_.window;
-    for (const auto& [name, value] : {std::pair{"warmup_s", w.warmup_s}, {"settle_s", w.settle_s}, {"measure_s", w.measure_s}}) record_.phases[name] = value;
+    for (const auto& [name, value] : {std::pair{"warmup_s", w.warmup_s}, {"settle_s", w.settle_s}, {"measure_s", w.measure_s}})
+      record_.phases[name] = value;
     record_.phases["warmup_steps"] = w.warmup_steps;
     record_.phases["settle_steps"] = w.settle_steps;
     record_.phases["measure_steps"] = w.step_times.size();
@@ -177,9 +184,11 @@ class Run {
     record_.metrics = run_metrics(spec_, plan, measured_);
 
     Verdict losses = judge_losses(w.all_losses, softmax_classes(spec_.workload)), checked = judge_check(check);
-    if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty()) losses.invalid = "the validation loss is not finite";
+    if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty())
+      losses.invalid = "the validation loss is not finite";
     const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;
-    for (const auto& flags : {w.flags, window_flags(w), host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
+    for (const auto& flags :
+         {w.flags, window_flags(w), host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
       add_flags(record_.flags, flags);
     if (!invalid.empty()) withhold_speed(record_.metrics, invalid);
 
@@ -226,9 +235,7 @@ Record run_once(const Spec& spec, Store& store, const RunOptions& options) {
     fail(record, e.kind() == ErrorKind::out_of_memory ? Status::oom : Status::failed, e.what(), kind_name(e.kind()));
   } catch (const std::bad_alloc&) {
     fail(record, Status::oom, "the host ran out of memory", kind_name(ErrorKind::out_of_memory));
-  } catch (const std::exception& e) {
-    fail(record, Status::failed, e.what(), kind_name(ErrorKind::failed));
-  }
+  } catch (const std::exception& e) { fail(record, Status::failed, e.what(), kind_name(ErrorKind::failed)); }
   store.save(record);
   return record;
 }

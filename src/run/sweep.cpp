@@ -86,7 +86,10 @@ double limit_s(const MeasureSpec& m) { return m.warmup_min_s + m.settle_limit() 
 class Sweep {
  public:
   Sweep(const std::vector<SweepPoint>& points, Store& store, const SweepOptions& options)
-      : points_(points), store_(store), options_(options), sweep_id_(options.sweep_id.empty() ? store.new_id() : options.sweep_id),
+      : points_(points),
+        store_(store),
+        options_(options),
+        sweep_id_(options.sweep_id.empty() ? store.new_id() : options.sweep_id),
         program_(options.program.empty() ? this_program() : options.program) {}
 
   std::vector<Record> run() {
@@ -95,7 +98,8 @@ class Sweep {
       const SweepPoint& point = points_[index_];
       records.push_back(point.skip_reason.empty() ? run_point(point) : skip(point));
       const Record& r = records.back();
-      say(fmt::format("{}/{} {}: {}{}", index_ + 1, points_.size(), title_of(point), name_of(r.status), r.status_reason.empty() ? "" : ", " + r.status_reason));
+      say(fmt::format("{}/{} {}: {}{}", index_ + 1, points_.size(), title_of(point), name_of(r.status),
+                      r.status_reason.empty() ? "" : ", " + r.status_reason));
     }
     return records;
   }
@@ -117,8 +121,10 @@ class Sweep {
     for (const auto& [key, value] : point.coordinates) child.argv.insert(child.argv.end(), {"--coordinate", key + "=" + value});
     const double begin = steady_clock().now(), expected = expected_s(point);
     child.on_stderr_line = [&](std::string_view line) {
-      if (const auto progress = parse_progress_line(line)) report(point, *progress, steady_clock().now() - begin, expected);
-      else say(std::string(line));
+      if (const auto progress = parse_progress_line(line))
+        report(point, *progress, steady_clock().now() - begin, expected);
+      else
+        say(std::string(line));
     };
     const int64_t kills_before = oom_kills();
     const ChildResult result = run_child(child);
@@ -172,6 +178,8 @@ class Sweep {
 
 }  // namespace
 
-std::vector<Record> run_sweep(const std::vector<SweepPoint>& points, Store& store, const SweepOptions& options) { return Sweep(points, store, options).run(); }
+std::vector<Record> run_sweep(const std::vector<SweepPoint>& points, Store& store, const SweepOptions& options) {
+  return Sweep(points, store, options).run();
+}
 
 }  // namespace erg

@@ -33,7 +33,8 @@ Verdict judge_losses(std::span<const double> losses, double classes) {
 
   const size_t n = losses.size(), k = std::clamp<size_t>(n / 4, 1, most_compared);
   const double first = mean(losses.first(k)), last = mean(losses.last(k)), error = noise_of(losses) * std::sqrt(2.0 / double(k));
-  const std::string change = fmt::format("{} → {} over {} steps (means of {}, standard error {})", significant(first), significant(last), n, k, significant(error, 2));
+  const std::string change = fmt::format("{} → {} over {} steps (means of {}, standard error {})", significant(first), significant(last), n,
+                                         k, significant(error, 2));
   if (first - last > 2 * error) return {};
   if (n < few_steps) return {"", {{"loss_unclear", "too few steps to see the loss fall: " + change}}};
   if (last - first > 3 * error) return {"the loss rises: " + change, {}};
@@ -52,7 +53,7 @@ Verdict judge_check(const CheckResult& check) {
 
 Json check_json(const CheckResult& check) {
   static constexpr const char* names[] = {"passed", "failed", "unverified"};
-  return {{"verdict", names[int(check.verdict)]}, {"losses", check.losses},        {"reference", check.reference},
+  return {{"verdict", names[int(check.verdict)]},   {"losses", check.losses},       {"reference", check.reference},
           {"worst_relative", check.worst_relative}, {"tolerance", check.tolerance}, {"detail", check.detail}};
 }
 

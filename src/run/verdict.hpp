@@ -10,7 +10,7 @@
 namespace erg {
 
 struct Verdict {
-  std::string invalid;         // why the score is withheld; empty: valid
+  std::string invalid;  // why the score is withheld; empty: valid
   std::vector<Flag> flags;
 };
 

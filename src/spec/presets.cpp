@@ -25,12 +25,14 @@ const std::vector<Preset>& presets() {
 }
 
 // GPT: AdamW as GPT-3 (Brown et al. 2020, appendix B). ResNet: momentum 0.9 as Goyal et al. 2017, label smoothing and a learning rate that
-// follows the batch (settings.cpp) as NVIDIA's DeepLearningExamples RN50v1.5. Their warm-ups last thousands of steps; a benchmark run has 10
-// to 100, so ours are just long enough that Adam's first estimates and untrained batch norms do no harm, and the loss falls within the run.
+// follows the batch (settings.cpp) as NVIDIA's DeepLearningExamples RN50v1.5. Their warm-ups last thousands of steps; a benchmark run has
+// 10 to 100, so ours are just long enough that Adam's first estimates and untrained batch norms do no harm, and the loss falls within the
+// run.
 const char* kind_defaults(WorkloadKind kind) {
   switch (kind) {
     case WorkloadKind::gpt:
-      return "learning_rate = 6e-4\nweight_decay = 0.1\ntotal_steps = 2000\nbeta1 = 0.9\nbeta2 = 0.95\nepsilon = 1e-8\nclip = 1.0\nwarmup_steps = 10";
+      return "learning_rate = 6e-4\nweight_decay = 0.1\ntotal_steps = 2000\nbeta1 = 0.9\nbeta2 = 0.95\nepsilon = 1e-8\nclip = "
+             "1.0\nwarmup_steps = 10";
     case WorkloadKind::resnet50: return "momentum = 0.9\nweight_decay = 5e-5\nlabel_smoothing = 0.1\nwarmup_steps = 5";
     case WorkloadKind::external: return "";
   }

@@ -31,42 +31,50 @@ Column spec_column(const std::string& title, const std::string& key) {
 }
 
 std::vector<Column> all_columns(const std::vector<Record>& records) {
-  std::vector<Column> columns = {
-      {"id", [](const Record& r) { return r.id; }},
-      {"status", [](const Record& r) { return std::string(name_of(r.status)); }},
-      {"status_reason", [](const Record& r) { return r.status_reason; }},
-      {"started", [](const Record& r) { return r.started; }},
-      spec_column("name", "name"),
-      spec_column("workload", "workload.kind"),
-      spec_column("preset", "workload.preset"),
-      spec_column("device", "device"),
-      {"device_name", [](const Record& r) { return field_text(r.environment, "engine.device"); }},
-      spec_column("devices", "devices"),
-      {"precision", [](const Record& r) { return field_text(r.plan, "precision"); }},
-      spec_column("global_batch", "workload.global_batch"),
-      {"micro_batch", [](const Record& r) { return field_text(r.plan, "micro_batch"); }},
-      spec_column("repeat", "repeat_index"),
-      {"sweep_id", [](const Record& r) { return r.sweep_id; }},
-      {"spec_hash", [](const Record& r) { return r.spec_hash; }}};
+  std::vector<Column> columns = {{"id", [](const Record& r) { return r.id; }},
+                                 {"status", [](const Record& r) { return std::string(name_of(r.status)); }},
+                                 {"status_reason", [](const Record& r) { return r.status_reason; }},
+                                 {"started", [](const Record& r) { return r.started; }},
+                                 spec_column("name", "name"),
+                                 spec_column("workload", "workload.kind"),
+                                 spec_column("preset", "workload.preset"),
+                                 spec_column("device", "device"),
+                                 {"device_name", [](const Record& r) { return field_text(r.environment, "engine.device"); }},
+                                 spec_column("devices", "devices"),
+                                 {"precision", [](const Record& r) { return field_text(r.plan, "precision"); }},
+                                 spec_column("global_batch", "workload.global_batch"),
+                                 {"micro_batch", [](const Record& r) { return field_text(r.plan, "micro_batch"); }},
+                                 spec_column("repeat", "repeat_index"),
+                                 {"sweep_id", [](const Record& r) { return r.sweep_id; }},
+                                 {"spec_hash", [](const Record& r) { return r.spec_hash; }}};
 
   std::set<std::string> axes;
   for (const Record& r : records)
     for (const auto& [key, value] : r.coordinates) axes.insert(key);
   for (const std::string& axis : axes)
     columns.push_back({"axis." + axis, [axis](const Record& r) {
-      for (const auto& [key, value] : r.coordinates)
-        if (key == axis) return value;
-      return std::string();
-    }});
+                         for (const auto& [key, value] : r.coordinates)
+                           if (key == axis) return value;
+                         return std::string();
+                       }});
 
   for (const MetricKind& kind : metric_kinds()) {
     const auto metric = [name = std::string(kind.name)](const Record& r) {
       const auto m = r.metrics.find(name);
       return m == r.metrics.end() ? Metric{} : m->second;
     };
-    columns.push_back({kind.name, [metric](const Record& r) { const Metric m = metric(r); return m.value ? number(*m.value) : ""; }});
-    columns.push_back({fmt::format("{}_ci95_low", kind.name), [metric](const Record& r) { const Metric m = metric(r); return m.ci95 ? number(m.ci95->first) : ""; }});
-    columns.push_back({fmt::format("{}_ci95_high", kind.name), [metric](const Record& r) { const Metric m = metric(r); return m.ci95 ? number(m.ci95->second) : ""; }});
+    columns.push_back({kind.name, [metric](const Record& r) {
+                         const Metric m = metric(r);
+                         return m.value ? number(*m.value) : "";
+                       }});
+    columns.push_back({fmt::format("{}_ci95_low", kind.name), [metric](const Record& r) {
+                         const Metric m = metric(r);
+                         return m.ci95 ? number(m.ci95->first) : "";
+                       }});
+    columns.push_back({fmt::format("{}_ci95_high", kind.name), [metric](const Record& r) {
+                         const Metric m = metric(r);
+                         return m.ci95 ? number(m.ci95->second) : "";
+                       }});
   }
   columns.push_back({"flops_convention", [](const Record& r) { return field_text(r.plan, "flops_convention"); }});
   columns.push_back({"stopped_by", [](const Record& r) { return field_text(r.phases, "stopped_by"); }});

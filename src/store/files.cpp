@@ -51,7 +51,8 @@ Record read_record(const std::filesystem::path& folder, const std::string& id) {
     throw Error(ErrorKind::usage, e.message(), path.string(), e.fix());
   }
   // Folders are copied between machines; one that was renamed would be found under one name and shown under another.
-  if (record.id != id) throw Error(ErrorKind::usage, fmt::format("holds the run {}", record.id), path.string(), "give the folder its run's name");
+  if (record.id != id)
+    throw Error(ErrorKind::usage, fmt::format("holds the run {}", record.id), path.string(), "give the folder its run's name");
   return record;
 }
 

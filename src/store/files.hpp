@@ -16,7 +16,7 @@ std::vector<std::string> stored_ids(const std::filesystem::path& folder);
 
 // As it stands in the file. Throws Error(usage) naming the file when it is broken.
 Record read_record(const std::filesystem::path& folder, const std::string& id);
-void read_samples(const std::filesystem::path& folder, Record& record);   // nothing happens when there are none
+void read_samples(const std::filesystem::path& folder, Record& record);  // nothing happens when there are none
 std::string samples_text(const Record& record);
 
 }  // namespace erg

@@ -41,15 +41,15 @@ bool over_network(const std::filesystem::path& folder) {
   struct statfs info {};
   if (::statfs(folder.c_str(), &info) != 0) return true;
   switch (static_cast<unsigned long>(info.f_type)) {
-    case 0x6969:       // NFS
-    case 0x0bd00bd0:   // Lustre
-    case 0x47504653:   // GPFS
-    case 0x19830326:   // BeeGFS
-    case 0xff534d42:   // CIFS
-    case 0xfe534d42:   // SMB2
-    case 0x01021997:   // 9p
-    case 0x65735546:   // FUSE: unknown, so the careful choice
-    case 0x00c36400:   // Ceph
+    case 0x6969:      // NFS
+    case 0x0bd00bd0:  // Lustre
+    case 0x47504653:  // GPFS
+    case 0x19830326:  // BeeGFS
+    case 0xff534d42:  // CIFS
+    case 0xfe534d42:  // SMB2
+    case 0x01021997:  // 9p
+    case 0x65735546:  // FUSE: unknown, so the careful choice
+    case 0x00c36400:  // Ceph
       return true;
     default: return false;
   }
@@ -117,9 +117,7 @@ void Index::update() {
       Record record = read_record(folder_, id);
       read_samples(folder_, record);
       changed.emplace_back(std::move(record), stamp);
-    } catch (const Error& e) {
-      fmt::print(stderr, "ergometer: left out: {}\n", e.what());
-    }
+    } catch (const Error& e) { fmt::print(stderr, "ergometer: left out: {}\n", e.what()); }
   }
   if (changed.empty() && known.empty()) return;  // what is still in `known` has changed, broken or gone
 
@@ -139,8 +137,15 @@ void Index::add(const Record& r, const std::string& stamp) {
   remove(r.id);  // another ergometer may have added it since we looked
   const std::string name = r.spec.is_object() ? r.spec.value("name", "") : "";
   Statement(*db_, "INSERT INTO runs VALUES(?,?,?,?,?,?,?,?)")
-      .bind(1, r.id).bind(2, r.sweep_id).bind(3, r.spec_hash).bind(4, std::string(name_of(r.status))).bind(5, r.started).bind(6, name)
-      .bind(7, to_json(r).dump()).bind(8, stamp).run();
+      .bind(1, r.id)
+      .bind(2, r.sweep_id)
+      .bind(3, r.spec_hash)
+      .bind(4, std::string(name_of(r.status)))
+      .bind(5, r.started)
+      .bind(6, name)
+      .bind(7, to_json(r).dump())
+      .bind(8, stamp)
+      .run();
   Statement metric(*db_, "INSERT INTO metrics VALUES(?,?,?,?,?,?,?,?)");
   for (const auto& [metric_name, m] : r.metrics) {
     metric.bind(1, r.id).bind(2, metric_name).bind(3, m.value).bind(4, m.unit);
@@ -149,14 +154,19 @@ void Index::add(const Record& r, const std::string& stamp) {
   }
   Statement sample(*db_, "INSERT INTO samples VALUES(?,?,?,?)");
   for (size_t i = 0; i < r.step_times.size(); ++i)
-    sample.bind(1, r.id).bind(2, int64_t(i)).bind(3, finite(r.step_times[i])).bind(4, i < r.losses.size() ? finite(r.losses[i]) : std::nullopt).run();
+    sample.bind(1, r.id)
+        .bind(2, int64_t(i))
+        .bind(3, finite(r.step_times[i]))
+        .bind(4, i < r.losses.size() ? finite(r.losses[i]) : std::nullopt)
+        .run();
   Statement flag(*db_, "INSERT INTO flags VALUES(?,?,?)");
   for (const Flag& f : r.flags) flag.bind(1, r.id).bind(2, f.code).bind(3, f.detail).run();
 }
 
 std::vector<Record> Index::records(const Store::Query& query) {
   // The newest `limit`, then turned round; LIMIT -1 is none.
-  Statement rows(*db_, "SELECT record FROM runs WHERE (?1 = '' OR sweep_id = ?1) AND (?2 = '' OR spec_hash = ?2) ORDER BY id DESC LIMIT ?3");
+  Statement rows(*db_,
+                 "SELECT record FROM runs WHERE (?1 = '' OR sweep_id = ?1) AND (?2 = '' OR spec_hash = ?2) ORDER BY id DESC LIMIT ?3");
   rows.bind(1, query.sweep_id).bind(2, query.spec_hash).bind(3, int64_t(query.limit > 0 ? query.limit : -1));
   std::vector<Record> records;
   while (rows.step()) records.push_back(record_from_json(Json::parse(rows.text(0))));

@@ -9,10 +9,10 @@ namespace erg {
 
 struct MetricKind {
   const char* name;
-  const char* unit;     // SI; "1" for ratios and counts
-  const char* better;   // "higher", "lower" or ""
+  const char* unit;    // SI; "1" for ratios and counts
+  const char* better;  // "higher", "lower" or ""
   const char* meaning;
-  bool speed;           // part of the score that an INVALID run withholds
+  bool speed;  // part of the score that an INVALID run withholds
 };
 
 const std::vector<MetricKind>& metric_kinds();

@@ -59,9 +59,7 @@ class Reader {
   T as(const char* key) const {
     try {
       return json_.at(key).get<T>();
-    } catch (const nlohmann::json::exception& e) {
-      fail(fmt::format("has a bad \"{}\": {}", key, e.what()));
-    }
+    } catch (const nlohmann::json::exception& e) { fail(fmt::format("has a bad \"{}\": {}", key, e.what())); }
   }
   [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorKind::usage, fmt::format("{} {}", path_, what)); }
 
@@ -139,7 +137,8 @@ Record record_from_json(const Json& json) {
   r.spec_hash = in.optional<std::string>("spec_hash");
   r.sweep_id = in.optional<std::string>("sweep_id");
   const Json coordinates = in.optional<Json>("coordinates", Json::object());
-  for (const auto& [key, value] : coordinates.items()) r.coordinates.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [key, value] : coordinates.items())
+    r.coordinates.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
   r.plan = in.any("plan");
   r.environment = in.any("environment");
   const Json metrics = in.optional<Json>("metrics", Json::object());

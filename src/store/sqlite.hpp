@@ -14,7 +14,7 @@ namespace erg {
 class SqliteError : public Error {
  public:
   SqliteError(int code, const std::string& message, const std::string& where = {});
-  bool damaged() const;                            // not a database, or a broken one: making it anew helps
+  bool damaged() const;  // not a database, or a broken one: making it anew helps
 
  private:
   int code_;
@@ -22,7 +22,7 @@ class SqliteError : public Error {
 
 class Database {
  public:
-  explicit Database(const std::string& path);      // ":memory:" for one that is never written
+  explicit Database(const std::string& path);  // ":memory:" for one that is never written
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -40,14 +40,17 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  Statement& bind(int index, const std::string& text);   // indices from 1
+  Statement& bind(int index, const std::string& text);  // indices from 1
   Statement& bind(int index, int64_t value);
-  Statement& bind(int index, std::optional<double> value);   // nullopt: NULL
-  bool step();                                           // true: a row is there
-  void run() { while (step()) {} reset(); }
+  Statement& bind(int index, std::optional<double> value);  // nullopt: NULL
+  bool step();                                              // true: a row is there
+  void run() {
+    while (step()) {}
+    reset();
+  }
   void reset();
 
-  std::string text(int column) const;                    // columns from 0
+  std::string text(int column) const;  // columns from 0
   int64_t integer(int column) const;
 
  private:
@@ -60,7 +63,10 @@ class Transaction {
  public:
   explicit Transaction(Database& db) : db_(db) { db_.execute("BEGIN IMMEDIATE"); }
   ~Transaction();
-  void commit() { db_.execute("COMMIT"); done_ = true; }
+  void commit() {
+    db_.execute("COMMIT");
+    done_ = true;
+  }
 
  private:
   Database& db_;

@@ -16,11 +16,14 @@ class Store {
   explicit Store(std::filesystem::path folder, Access access = Access::write);
   const std::filesystem::path& folder() const { return folder_; }
   std::string new_id() const;
-  void save(const Record& record);               // RUNNING first (with pid, host, boot id), then complete
+  void save(const Record& record);  // RUNNING first (with pid, host, boot id), then complete
   // By id, its beginning or its end; "last": the newest. Throws Error(usage) when there is none or more than one.
   Record load(const std::string& id_or_part, bool with_samples = false) const;
-  struct Query { std::string sweep_id, spec_hash; int limit = 0; };   // limit: the newest so many; 0: all
-  std::vector<Record> list(const Query& query) const;   // oldest first, without samples; broken files are reported on stderr, never fatal
+  struct Query {
+    std::string sweep_id, spec_hash;
+    int limit = 0;
+  };                                                   // limit: the newest so many; 0: all
+  std::vector<Record> list(const Query& query) const;  // oldest first, without samples; broken files are reported on stderr, never fatal
   std::vector<Record> list() const { return list(Query{}); }
 
  private:

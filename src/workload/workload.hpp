@@ -13,26 +13,33 @@
 namespace erg {
 
 struct StepResult {
-  int64_t samples = 0;           // images or tokens trained on
-  double data_wait_s = 0;        // time the step waited for its batch
+  int64_t samples = 0;     // images or tokens trained on
+  double data_wait_s = 0;  // time the step waited for its batch
 };
 
-struct Validation { double loss = 0; double top1 = 0; int64_t samples = 0; };
+struct Validation {
+  double loss = 0;
+  double top1 = 0;
+  int64_t samples = 0;
+};
 
 class Workload {
  public:
   virtual ~Workload() = default;
-  virtual void prepare() = 0;                    // ops, memory, initial weights: the init phase
-  virtual StepResult step() = 0;                 // one optimizer step over the whole global batch; does not wait for the device
-  virtual double read_loss() = 0;                // mean loss of the last step: synchronises
-  virtual Validation validate(int64_t micro_batches) = 0;   // on data held back, running statistics
+  virtual void prepare() = 0;                              // ops, memory, initial weights: the init phase
+  virtual StepResult step() = 0;                           // one optimizer step over the whole global batch; does not wait for the device
+  virtual double read_loss() = 0;                          // mean loss of the last step: synchronises
+  virtual Validation validate(int64_t micro_batches) = 0;  // on data held back, running statistics
   virtual double flops_per_step() const = 0;
   virtual int64_t samples_per_step() const = 0;
-  virtual const char* sample_unit() const = 0;   // "images" or "tokens"
+  virtual const char* sample_unit() const = 0;  // "images" or "tokens"
 
   // For tests and the check phase.
-  struct NamedNorm { std::string name; double norm; };
-  virtual std::vector<NamedNorm> gradient_norms() = 0;      // of the last step, per parameter tensor, logical values
+  struct NamedNorm {
+    std::string name;
+    double norm;
+  };
+  virtual std::vector<NamedNorm> gradient_norms() = 0;  // of the last step, per parameter tensor, logical values
 };
 
 // `batches` feeds it; null: made from spec (synthetic or files).

@@ -27,7 +27,8 @@ class Commands : public testing::Test {
 TEST_F(Commands, ListShowsEveryRun) {
   const ChildResult r = ergometer_({"list"});
   EXPECT_EQ(r.exit_code, 0);
-  EXPECT_THAT(r.out, AllOf(HasSubstr("20261130T100000.000Z-node-aaaaaa"), HasSubstr("20261130T110000.000Z-node-bbbbbb"), HasSubstr("PASSED")));
+  EXPECT_THAT(r.out,
+              AllOf(HasSubstr("20261130T100000.000Z-node-aaaaaa"), HasSubstr("20261130T110000.000Z-node-bbbbbb"), HasSubstr("PASSED")));
   EXPECT_EQ(ergometer_.json({"list", "--limit", "1"}).at("runs").at(0).at("id"), "20261130T110000.000Z-node-bbbbbb");
 }
 
@@ -52,7 +53,8 @@ TEST_F(Commands, ShowFindsTheNewestAndTheNamed) {
 
 TEST_F(Commands, ExportWritesThreeFormats) {
   EXPECT_THAT(ergometer_({"export"}).out, AllOf(HasSubstr("id,status,"), HasSubstr("tokens_per_s,")));
-  EXPECT_THAT(ergometer_({"export", "aaaaaa", "--format", "markdown"}).out, AllOf(HasSubstr("| id |"), HasSubstr("aaaaaa"), testing::Not(HasSubstr("bbbbbb"))));
+  EXPECT_THAT(ergometer_({"export", "aaaaaa", "--format", "markdown"}).out,
+              AllOf(HasSubstr("| id |"), HasSubstr("aaaaaa"), testing::Not(HasSubstr("bbbbbb"))));
   const std::string file = (ergometer_.folder() / "runs.json").string();
   EXPECT_EQ(ergometer_({"export", "--format", "json", "-o", file}).exit_code, 0);
   std::ifstream in(file);
@@ -72,7 +74,8 @@ TEST_F(Commands, ResultsCanBeNamedByFlag) {
 
 TEST(Environment, IsCompleteJson) {
   const auto facts = Program().json({"env"});
-  for (const char* group : {"host", "cpu", "memory", "limits", "variables", "libraries", "binary"}) EXPECT_TRUE(facts.at(group).is_object()) << group;
+  for (const char* group : {"host", "cpu", "memory", "limits", "variables", "libraries", "binary"})
+    EXPECT_TRUE(facts.at(group).is_object()) << group;
   EXPECT_NE(facts.at("binary").at("compiler"), "");
   EXPECT_THAT(Program()({"env"}).out, HasSubstr("cpu.model"));
 }
@@ -80,7 +83,8 @@ TEST(Environment, IsCompleteJson) {
 TEST(Doctor, SaysWhatWorks) {
   const ChildResult r = Program()({"doctor"});
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out, AllOf(testing::ContainsRegex("engine ref +ok"), testing::ContainsRegex("engine cpu +ok"), HasSubstr("energy"), HasSubstr("results")));
+  EXPECT_THAT(r.out, AllOf(testing::ContainsRegex("engine ref +ok"), testing::ContainsRegex("engine cpu +ok"), HasSubstr("energy"),
+                           HasSubstr("results")));
 }
 
 TEST(Version, NamesVersionAndBuild) { EXPECT_THAT(Program()({"version"}).out, AllOf(HasSubstr("ergometer 0."), HasSubstr("git "))); }

@@ -18,7 +18,8 @@ TEST(Run, TrainsStoresAndPrints) {
   Program ergometer;
   const ChildResult r = ergometer(tiny + Words{"--label", "who=test"});
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out, testing::AllOf(HasSubstr("gpt-tiny"), HasSubstr("tokens/s"), HasSubstr("PASSED"), HasSubstr("MFU n/a: "), HasSubstr("energy n/a: rapl")));
+  EXPECT_THAT(r.out, testing::AllOf(HasSubstr("gpt-tiny"), HasSubstr("tokens/s"), HasSubstr("PASSED"), HasSubstr("MFU n/a: "),
+                                    HasSubstr("energy n/a: rapl")));
   EXPECT_THAT(r.err, HasSubstr("stored as "));
   const auto records = ergometer.records();
   ASSERT_EQ(records.size(), 1u);
@@ -31,21 +32,24 @@ TEST(Run, JsonIsTheRecordAndNothingElse) {
   EXPECT_EQ(record.at("schema_version"), 1);
   EXPECT_EQ(record.at("status"), "PASSED") << record.at("status_reason");
   const auto& metrics = record.at("metrics");
-  const double rate = metrics.at("tokens_per_s").at("value"), seconds = record.at("phases").at("measure_s"), steps = record.at("phases").at("measure_steps");
+  const double rate = metrics.at("tokens_per_s").at("value"), seconds = record.at("phases").at("measure_s"),
+               steps = record.at("phases").at("measure_steps");
   EXPECT_GT(rate, 0);
   const double tokens = record.at("plan").at("samples_per_step");
   EXPECT_NEAR(rate * seconds / (steps * tokens), 1, 1e-9);  // samples of the whole window / its time
   EXPECT_LE(metrics.at("tokens_per_s").at("ci95")[0], rate);
   EXPECT_GE(metrics.at("tokens_per_s").at("ci95")[1], rate);
-  for (const char* name : {"step_time_p5_s", "step_time_p95_s", "model_tflops_per_device", "device_utilization", "device_memory_used_bytes", "peak_memory_bytes",
-                           "peak_rss_bytes", "predicted_memory_bytes", "loss_first", "loss_last", "loss_validation", "top1_validation", "data_wait_s"})
+  for (const char* name : {"step_time_p5_s", "step_time_p95_s", "model_tflops_per_device", "device_utilization", "device_memory_used_bytes",
+                           "peak_memory_bytes", "peak_rss_bytes", "predicted_memory_bytes", "loss_first", "loss_last", "loss_validation",
+                           "top1_validation", "data_wait_s"})
     EXPECT_TRUE(metrics.at(name).at("value").is_number()) << name << ": " << metrics.at(name);
   for (const char* name : {"mfu_probe", "energy_j", "mean_power_w", "energy_wh_per_device", "tokens_per_wh", "exposed_comm_s"}) {
     EXPECT_TRUE(metrics.at(name).at("value").is_null()) << name;
     EXPECT_NE(metrics.at(name).at("reason"), "") << name;
   }
   EXPECT_LT(metrics.at("loss_last").at("value"), metrics.at("loss_first").at("value"));
-  for (const char* phase : {"init_s", "check_s", "warmup_s", "settle_s", "measure_s", "validation_s"}) EXPECT_TRUE(record.at("phases").at(phase).is_number()) << phase;
+  for (const char* phase : {"init_s", "check_s", "warmup_s", "settle_s", "measure_s", "validation_s"})
+    EXPECT_TRUE(record.at("phases").at(phase).is_number()) << phase;
   EXPECT_EQ(record.at("energy").at("domains").size(), 0u);
   EXPECT_EQ(record.at("energy").at("not_included").size(), 1u);
   EXPECT_EQ(record.at("environment").at("engine").at("name"), "ref");
@@ -56,7 +60,8 @@ TEST(Run, TheReproLineReallyRepeatsIt) {
   const auto record = ergometer.json(tiny + Words{"--set", "layers=1", "--set", "name=with 'quotes' and $signs", "--label", "a=b c"});
   ChildOptions shell;
   shell.argv = {"sh", "-c", record.at("repro")};
-  shell.environment = {"PATH=" + std::filesystem::path(Program::path()).parent_path().string() + ":/usr/bin:/bin", "ERGOMETER_RESULTS=" + ergometer.results()};
+  shell.environment = {"PATH=" + std::filesystem::path(Program::path()).parent_path().string() + ":/usr/bin:/bin",
+                       "ERGOMETER_RESULTS=" + ergometer.results()};
   const ChildResult r = run_child(shell);
   EXPECT_EQ(r.exit_code, 0) << r.err;
   const auto records = ergometer.records();
@@ -103,7 +108,9 @@ TEST(Run, SigintFinishesTheStepAndStoresInterrupted) {
 
 TEST(Run, SigintInTheWindowKeepsItsSteps) {
   Program ergometer;
-  Started run({"run", "gpt-tiny", "--device", "ref", "--set", "measure.warmup_min_s=0", "--set", "measure.settle_max_s=0", "--record-id", "x"}, ergometer.results());
+  Started run(
+      {"run", "gpt-tiny", "--device", "ref", "--set", "measure.warmup_min_s=0", "--set", "measure.settle_max_s=0", "--record-id", "x"},
+      ergometer.results());
   ASSERT_TRUE(run.wait_for_line("measure"));
   run.signal(SIGINT);
   EXPECT_EQ(run.wait(), 130);
@@ -137,7 +144,8 @@ TEST(Run, TwoAtOnceInOneFolder) {
 
 TEST(Run, AMissingDeviceIs77AndAnUnknownOneAUsageError) {
   Program ergometer;
-  const ChildResult missing = ergometer({"run", "gpt-tiny", "--device", "cpu:9"}), unknown = ergometer({"run", "gpt-tiny", "--device", "abacus"});
+  const ChildResult missing = ergometer({"run", "gpt-tiny", "--device", "cpu:9"}),
+                    unknown = ergometer({"run", "gpt-tiny", "--device", "abacus"});
   EXPECT_EQ(missing.exit_code, 77) << missing.err;
   EXPECT_THAT(missing.err, testing::AllOf(HasSubstr("ergometer: error: "), HasSubstr("cpu:9")));
   EXPECT_EQ(unknown.exit_code, 2) << unknown.err;

@@ -66,7 +66,8 @@ TEST(Sweep, DryRunRunsNothing) {
 
 TEST(Sweep, AChildThatDiesIsAFailedCellAndTheRestGoesOn) {
   Program ergometer;
-  Started sweep(Words{"sweep", "gpt-tiny", "--device", "ref", "--axis", "measure.duration_s=1000,0.1", "--set", "measure.warmup_min_s=0", "--set", "measure.settle_max_s=0"},
+  Started sweep(Words{"sweep", "gpt-tiny", "--device", "ref", "--axis", "measure.duration_s=1000,0.1", "--set", "measure.warmup_min_s=0",
+                      "--set", "measure.settle_max_s=0"},
                 ergometer.results());
   ASSERT_TRUE(sweep.wait_for_line("1/2"));  // its child has reported, so its record is there
   const auto first = ergometer.records().at(0);

@@ -20,7 +20,8 @@ void expect_trained(const nlohmann::json& record) {
   EXPECT_EQ(record.at("environment").at("engine").at("name"), "cpu");
   const auto& metrics = record.at("metrics");
   EXPECT_LT(metrics.at("loss_last").at("value"), metrics.at("loss_first").at("value"));
-  for (const char* name : {"data_wait_s", "loss_validation", "top1_validation"}) EXPECT_TRUE(metrics.at(name).at("value").is_number()) << name;
+  for (const char* name : {"data_wait_s", "loss_validation", "top1_validation"})
+    EXPECT_TRUE(metrics.at(name).at("value").is_number()) << name;
 }
 
 TEST(Training, GptOnTextFiles) {
@@ -29,7 +30,8 @@ TEST(Training, GptOnTextFiles) {
   const Words make = {"data", "tokens", ERG_SOURCE_DIR "/LICENSE", "--vocabulary", "400", "--out", folder};
   EXPECT_EQ(ergometer.json(make).at("up_to_date"), false);
   EXPECT_EQ(ergometer.json(make).at("up_to_date"), true);
-  expect_trained(ergometer.json(Words{"run", "gpt-tiny", "--device", "cpu"} + setting({"data=" + folder, "vocabulary=400", "global_batch=4"}) + brief));
+  expect_trained(ergometer.json(Words{"run", "gpt-tiny", "--device", "cpu"} +
+                                setting({"data=" + folder, "vocabulary=400", "global_batch=4"}) + brief));
 }
 
 TEST(Training, ResNetOnJpegFiles) {
@@ -38,13 +40,15 @@ TEST(Training, ResNetOnJpegFiles) {
   const Words make = {"data", "images", "--classes", "4", "--per-class", "8", "--size", "64x48", "--out", folder};
   EXPECT_EQ(ergometer.json(make).at("up_to_date"), false);
   EXPECT_EQ(ergometer.json(make).at("up_to_date"), true);
-  expect_trained(ergometer.json(Words{"run", "resnet-tiny", "--device", "cpu"} + setting({"data=" + folder, "classes=4", "global_batch=8"}) + brief));
+  expect_trained(
+      ergometer.json(Words{"run", "resnet-tiny", "--device", "cpu"} + setting({"data=" + folder, "classes=4", "global_batch=8"}) + brief));
 }
 
 // The head of 16 million words asks for hundreds of gigabytes at once: the point is a cell that says OOM, not a crash.
 TEST(Training, WhatDoesNotFitIsOutOfMemory) {
   Program ergometer;
-  const ChildResult r = ergometer(Words{"run", "gpt-tiny", "--device", "cpu"} + setting({"vocabulary=16777216", "hidden=4096", "measure.check=false"}) + brief);
+  const ChildResult r = ergometer(Words{"run", "gpt-tiny", "--device", "cpu"} +
+                                  setting({"vocabulary=16777216", "hidden=4096", "measure.check=false"}) + brief);
   EXPECT_EQ(r.exit_code, 1) << r.err;
   const auto records = ergometer.records();
   ASSERT_EQ(records.size(), 1u);

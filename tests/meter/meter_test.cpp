@@ -42,7 +42,8 @@ TEST_F(Meters, ASensorThatIsNotReadYetIsSaidPlainly) {
   write("class/powercap/intel-rapl:0/name", "package-0");
   write("class/powercap/intel-rapl:1/name", "package-1");
   const MeterSet set = open_meters({"rapl"}, root_.string());
-  EXPECT_THAT(set.unavailable, ElementsAre(testing::AllOf(HasSubstr("2 domains, 1 of them readable"), HasSubstr("does not read them yet"))));
+  EXPECT_THAT(set.unavailable,
+              ElementsAre(testing::AllOf(HasSubstr("2 domains, 1 of them readable"), HasSubstr("does not read them yet"))));
 }
 
 TEST_F(Meters, EveryMethodAskedForIsAnswered) {

@@ -1,4 +1,5 @@
-// The printed output, held against files in tests/golden. ERGOMETER_UPDATE_GOLDEN=1 writes them anew; read the difference before committing.
+// The printed output, held against files in tests/golden. ERGOMETER_UPDATE_GOLDEN=1 writes them anew; read the difference before
+// committing.
 #include "report/table.hpp"
 
 #include <gmock/gmock.h>
@@ -48,17 +49,20 @@ Record resnet_record(const std::string& id, int batch, double images_per_s) {
 }
 
 TEST(ResultsTable, GroupsByWorkloadAndPrecision) {
-  std::vector<Record> records = {gpt_record("a", 1, 105.25), gpt_record("b", 2, 208.5), resnet_record("c", 4, 8.123), resnet_record("d", 16, 9.5)};
+  std::vector<Record> records = {gpt_record("a", 1, 105.25), gpt_record("b", 2, 208.5), resnet_record("c", 4, 8.123),
+                                 resnet_record("d", 16, 9.5)};
   records[1].flags = {{"not_settled", "x"}, {"busy_host", "y"}};
   expect_golden("table_groups.txt", results_table(records));
 }
 
 TEST(ResultsTable, SaysWhatDidNotRunAndWhy) {
-  std::vector<Record> records = {gpt_record("a", 1, 105.25), without_result("b", 3, Status::skipped, "global batch 3 is no multiple of micro-batch 2"),
+  std::vector<Record> records = {gpt_record("a", 1, 105.25),
+                                 without_result("b", 3, Status::skipped, "global batch 3 is no multiple of micro-batch 2"),
                                  without_result("c", 512, Status::oom, "the arena needs 92 GB"), gpt_record("d", 4, 1)};
   records[3].status = Status::invalid;
   records[3].status_reason = "the loss rises";
-  for (const char* name : {"tokens_per_s", "step_time_s", "model_tflops_per_device", "mfu"}) records[3].metrics[name] = unavailable(name, "withheld: the loss rises");
+  for (const char* name : {"tokens_per_s", "step_time_s", "model_tflops_per_device", "mfu"})
+    records[3].metrics[name] = unavailable(name, "withheld: the loss rises");
   expect_golden("table_failures.txt", results_table(records));
 }
 
@@ -88,17 +92,23 @@ TEST(ShowRecord, TellsEverything) {
   r.phases["warmup_steps"] = 5;
   r.flags = {{"busy_host", "other processes used 12 % of this run's 2 CPUs"}};
   r.check["reference"] = {10.9, 10.8, 10.7};
-  r.environment["host"] = {{"name", "node1"}, {"distribution", "Debian GNU/Linux 12"}, {"kernel", "Linux 6.1 x86_64"}, {"virtual_machine", "no"}};
+  r.environment["host"] = {
+      {"name", "node1"}, {"distribution", "Debian GNU/Linux 12"}, {"kernel", "Linux 6.1 x86_64"}, {"virtual_machine", "no"}};
   r.environment["cpu"] = {{"model", "AMD EPYC 9R14"}, {"sockets", 1}, {"cores", 96}, {"threads", 192}, {"governor", "performance"}};
   r.environment["memory"] = {{"total_bytes", 405e9}};
-  r.environment["binary"] = {{"version", "0.1.0"}, {"git_revision", "0123456789abcdef0123456789abcdef01234567"}, {"git_dirty", "true"}, {"build_type", "Release"}, {"compiler", "GNU 12.2.0"}};
+  r.environment["binary"] = {{"version", "0.1.0"},
+                             {"git_revision", "0123456789abcdef0123456789abcdef01234567"},
+                             {"git_dirty", "true"},
+                             {"build_type", "Release"},
+                             {"compiler", "GNU 12.2.0"}};
   expect_golden("show.txt", show_record(r));
 }
 
 TEST(ShowRecord, AFailedChildShowsItsLastWords) {
   Record r = without_result("a", 1, Status::failed, "the run was ended by signal 11 (Segmentation fault)");
   r.tail = "about to fall over";
-  EXPECT_THAT(show_record(r), testing::AllOf(testing::HasSubstr("FAILED: the run was ended by signal 11"), testing::HasSubstr("about to fall over")));
+  EXPECT_THAT(show_record(r),
+              testing::AllOf(testing::HasSubstr("FAILED: the run was ended by signal 11"), testing::HasSubstr("about to fall over")));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class FakeEngine : public Engine {
 
 class FakeWorkload : public Workload {
  public:
-  using Numbers = std::function<double(int64_t step)>;   // steps count from 0
+  using Numbers = std::function<double(int64_t step)>;  // steps count from 0
   FakeWorkload(FakeClock& clock, Numbers step_s, Numbers loss) : clock_(clock), step_s_(std::move(step_s)), loss_(std::move(loss)) {}
   void prepare() override {}
   StepResult step() override {

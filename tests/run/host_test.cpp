@@ -27,7 +27,9 @@ class Host : public testing::Test {
 };
 
 TEST_F(Host, FactsOfATwoSocketMachine) {
-  write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Test CPU 9000\nmicrocode\t: 0xa\nflags\t\t: fpu avx2 avx512_bf16 hypervisor\n\nprocessor\t: 1\nmodel name\t: other\n");
+  write("proc/cpuinfo",
+        "processor\t: 0\nmodel name\t: Test CPU 9000\nmicrocode\t: 0xa\nflags\t\t: fpu avx2 avx512_bf16 hypervisor\n\nprocessor\t: "
+        "1\nmodel name\t: other\n");
   for (int cpu = 0; cpu < 8; ++cpu) {  // 2 packages x 2 cores x 2 threads; core ids repeat in each package
     const std::string at = "sys/devices/system/cpu/cpu" + std::to_string(cpu);
     write(at + "/topology/physical_package_id", std::to_string(cpu / 4) + "\n");
@@ -73,10 +75,11 @@ TEST_F(Host, FactsOfATwoSocketMachine) {
 
 TEST_F(Host, WhatIsMissingIsUnavailableAndNeverZero) {
   const Json f = host_facts(root());
-  for (const char* key : {"model", "sockets", "cores", "threads", "smt", "numa_nodes", "instruction_sets", "microcode", "caches", "governor", "frequency_driver", "min_khz",
-                          "max_khz", "turbo", "idle_driver"})
+  for (const char* key : {"model", "sockets", "cores", "threads", "smt", "numa_nodes", "instruction_sets", "microcode", "caches",
+                          "governor", "frequency_driver", "min_khz", "max_khz", "turbo", "idle_driver"})
     EXPECT_EQ(f["cpu"][key], "unavailable") << key;
-  for (const char* key : {"total_bytes", "available_bytes", "swap_bytes", "transparent_huge_pages"}) EXPECT_EQ(f["memory"][key], "unavailable") << key;
+  for (const char* key : {"total_bytes", "available_bytes", "swap_bytes", "transparent_huge_pages"})
+    EXPECT_EQ(f["memory"][key], "unavailable") << key;
   EXPECT_EQ(f["limits"]["cgroup_cpu"], "unavailable");
   EXPECT_EQ(f["host"]["distribution"], "unavailable");
   EXPECT_EQ(f["host"]["virtual_machine"], "unavailable");
@@ -88,8 +91,10 @@ TEST_F(Host, CpuTimesOfOurCpusOnly) {
   cpu_set_t mine;
   ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &mine)) stat += "cpu" + std::to_string(cpu) + " 100 0 50 1000 9 25 25 10 0 0\n";
-    else stat += "cpu" + std::to_string(cpu) + " 99999 0 0 0 0 0 0 99999 0 0\n";
+    if (CPU_ISSET(cpu, &mine))
+      stat += "cpu" + std::to_string(cpu) + " 100 0 50 1000 9 25 25 10 0 0\n";
+    else
+      stat += "cpu" + std::to_string(cpu) + " 99999 0 0 0 0 0 0 99999 0 0\n";
   write("proc/stat", stat);
   const HostSample s = sample_host(FakeClock(), root());
   const double tick = 1.0 / double(::sysconf(_SC_CLK_TCK));

@@ -16,7 +16,8 @@ std::vector<std::string> shell_words(const std::string& line) {
   shell.argv = {"sh", "-c", "ergometer() { printf '%s\\0' \"$@\"; }; " + line};
   const ChildResult r = run_child(shell);
   std::vector<std::string> words;
-  for (size_t begin = 0, end; (end = r.out.find('\0', begin)) != std::string::npos; begin = end + 1) words.push_back(r.out.substr(begin, end - begin));
+  for (size_t begin = 0, end; (end = r.out.find('\0', begin)) != std::string::npos; begin = end + 1)
+    words.push_back(r.out.substr(begin, end - begin));
   return words;
 }
 
@@ -39,7 +40,8 @@ void expect_repeatable(const SpecRequest& request) {
 TEST(Repro, APlainPresetIsShort) { EXPECT_EQ(repro_line(load_spec({"gpt-117m", {}, {}, {}})), "ergometer run gpt-117m"); }
 
 TEST(Repro, EveryChangeIsRepeated) {
-  expect_repeatable({"gpt-tiny", {"device=ref", "global_batch=8", "micro_batch=2", "hidden=128", "ffn=300", "learning_rate=0.000125"}, {}, {}});
+  expect_repeatable(
+      {"gpt-tiny", {"device=ref", "global_batch=8", "micro_batch=2", "hidden=128", "ffn=300", "learning_rate=0.000125"}, {}, {}});
   expect_repeatable({"resnet50", {"global_batch=64", "precision=fp32", "blocks=[1, 2, 1, 1]"}, {}, {}});
   expect_repeatable({"gpt-117m", {"measure.settle_max_s=3.5", "measure.check=false", "energy.methods=[\"none\"]", "seed=18"}, {}, {}});
 }
@@ -62,7 +64,8 @@ TEST(Repro, AFilesSpecNeedsNoFile) {
 TEST(Repro, WithoutAPresetTheSpecIsPiped) {
   test::TemporaryFolder folder;
   const std::string path = (folder.path() / "own.toml").string();
-  std::ofstream(path) << "name = \"it's mine\"\n[workload]\nkind = \"gpt\"\nlayers = 2\nhidden = 64\nheads = 2\nsequence = 16\nvocabulary = 100\n";
+  std::ofstream(path)
+      << "name = \"it's mine\"\n[workload]\nkind = \"gpt\"\nlayers = 2\nhidden = 64\nheads = 2\nsequence = 16\nvocabulary = 100\n";
   const Spec spec = load_spec({path, {}, {}, {}});
   ChildOptions shell;
   const std::string stored = (folder.path() / "piped.toml").string();

@@ -116,7 +116,8 @@ TEST(Results, ALossThatIsNotANumberIsUnavailable) {
 TEST(Results, EveryMetricOfTheDesignIsThere) {
   const Known k;
   const auto metrics = run_metrics(k.spec, k.plan, k.m);
-  for (const MetricKind& kind : metric_kinds()) EXPECT_NE(bool(metrics.count(kind.name)), std::string(kind.name).starts_with("tokens")) << kind.name;
+  for (const MetricKind& kind : metric_kinds())
+    EXPECT_NE(bool(metrics.count(kind.name)), std::string(kind.name).starts_with("tokens")) << kind.name;
 }
 
 TEST(Results, AnInvalidRunLosesItsSpeedOnly) {

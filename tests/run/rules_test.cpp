@@ -80,7 +80,11 @@ MeasureSpec limits(double min_s, double max_s, double duration_s = 0) {
   return spec;
 }
 
-struct End { int64_t steps; double elapsed; std::string reason; };
+struct End {
+  int64_t steps;
+  double elapsed;
+  std::string reason;
+};
 End run(StopRule rule, double (*step_s)(int), bool with_precision = true) {
   double elapsed = 0;
   for (int i = 0; i < 100000; ++i) {
@@ -110,7 +114,8 @@ TEST(Stop, AnImpreciseMedianGoesOn) {
 
 TEST(Stop, StableNoiseStops) {
   // Noise of ± 60 % leaves the interval wide, yet its size is soon known.
-  const End end = run(StopRule(limits(1, 1e9)), [](int i) { return 0.1 * noise(uint64_t(i), 0.6); }, false);
+  const End end = run(
+      StopRule(limits(1, 1e9)), [](int i) { return 0.1 * noise(uint64_t(i), 0.6); }, false);
   EXPECT_EQ(end.reason, "noise_stable");
   EXPECT_GT(end.steps, 64);
   EXPECT_LT(end.steps, 1000);

@@ -39,7 +39,7 @@ TEST(Export, CsvHasOneRowARunAndFullPrecision) {
   EXPECT_EQ(cell(2, "global_batch"), "2");
   EXPECT_EQ(cell(2, "tokens_per_s_ci95_low"), "495");
   EXPECT_EQ(cell(2, "flags"), "not_settled busy_host");
-  EXPECT_EQ(cell(1, "mfu"), "no such column");         // unavailable in all rows
+  EXPECT_EQ(cell(1, "mfu"), "no such column");  // unavailable in all rows
   EXPECT_EQ(cell(1, "images_per_s"), "no such column");
 }
 

@@ -44,7 +44,8 @@ TEST(Record, HasTheDocumentedShape) {
   const Json json = to_json(test::gpt_record("run-1", 4, 1000));
   EXPECT_EQ(json.at("schema_version"), 1);
   EXPECT_EQ(json.at("status"), "PASSED");
-  for (const char* key : {"id", "spec", "plan", "environment", "metrics", "energy", "phases", "flags", "repro"}) EXPECT_TRUE(json.contains(key)) << key;
+  for (const char* key : {"id", "spec", "plan", "environment", "metrics", "energy", "phases", "flags", "repro"})
+    EXPECT_TRUE(json.contains(key)) << key;
   const Json& speed = json.at("metrics").at("tokens_per_s");
   EXPECT_EQ(speed.at("unit"), "1/s");
   EXPECT_EQ(speed.at("better"), "higher");
@@ -59,7 +60,8 @@ TEST(Record, UnavailableIsNullWithItsReason) {
 }
 
 TEST(Record, StatusNamesGoBothWays) {
-  for (Status s : {Status::running, Status::passed, Status::failed, Status::invalid, Status::oom, Status::skipped, Status::timeout, Status::interrupted})
+  for (Status s : {Status::running, Status::passed, Status::failed, Status::invalid, Status::oom, Status::skipped, Status::timeout,
+                   Status::interrupted})
     EXPECT_EQ(status_from(name_of(s)), s);
   EXPECT_THROW(status_from("GREAT"), Error);
 }

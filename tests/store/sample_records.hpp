@@ -34,7 +34,10 @@ inline Record gpt_record(const std::string& id, int batch, double tokens_per_s) 
   r.id = id;
   r.status = Status::passed;
   r.started = "2026-11-30T10:00:00Z";
-  r.spec = {{"name", "quick"}, {"device", "cpu"}, {"devices", 1}, {"repeat_index", 0},
+  r.spec = {{"name", "quick"},
+            {"device", "cpu"},
+            {"devices", 1},
+            {"repeat_index", 0},
             {"workload", {{"preset", "gpt-117m"}, {"kind", "gpt"}, {"precision", "auto"}, {"global_batch", batch}, {"sequence", 256}}}};
   r.spec_hash = "0123456789abcdef";
   r.plan = {{"precision", "bf16"}, {"micro_batch", batch}, {"flops_convention", "causal"}, {"parameters", 124439808}};

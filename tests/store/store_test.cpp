@@ -80,9 +80,7 @@ TEST(Store, FindsByLastBeginningAndEnd) {
   try {
     store.load("2026");
     FAIL() << "ambiguous, yet found";
-  } catch (const Error& e) {
-    EXPECT_THAT(e.what(), testing::AllOf(HasSubstr("2026-a-111"), HasSubstr("2026-a-222")));
-  }
+  } catch (const Error& e) { EXPECT_THAT(e.what(), testing::AllOf(HasSubstr("2026-a-111"), HasSubstr("2026-a-222"))); }
   EXPECT_THROW(store.load("nothing"), Error);
   EXPECT_THROW(store.load(""), Error);
 }

@@ -41,14 +41,18 @@ void touch(void* data, int64_t bytes) {
 class CpuBuffer final : public Buffer {
  public:
   CpuBuffer(std::shared_ptr<HostMemory::Usage> usage, int64_t bytes, const std::string& purpose) : usage_(std::move(usage)), bytes_(bytes) {
-    if (bytes >= huge_page) map(purpose);
-    else take(purpose);
+    if (bytes >= huge_page)
+      map(purpose);
+    else
+      take(purpose);
     const int64_t now = usage_->now += bytes_;
     if (now > usage_->peak) usage_->peak = now;
   }
   ~CpuBuffer() override {
-    if (mapping_) munmap(mapping_, mapped_);
-    else std::free(data_);
+    if (mapping_)
+      munmap(mapping_, mapped_);
+    else
+      std::free(data_);
     usage_->now -= bytes_;
   }
   CpuBuffer(const CpuBuffer&) = delete;
@@ -67,7 +71,7 @@ class CpuBuffer final : public Buffer {
   void map(const std::string& purpose) {
     // Linux promises memory it does not have and kills us when it is touched; so look before.
     if (bytes_ > available_memory() - kept_free) refuse(purpose);
-    mapped_ = size_t(bytes_ + huge_page);         // room to begin on a huge page
+    mapped_ = size_t(bytes_ + huge_page);  // room to begin on a huge page
     mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping_ == MAP_FAILED) refuse(purpose);
     data_ = reinterpret_cast<void*>(round_up(reinterpret_cast<int64_t>(mapping_), huge_page));
@@ -85,7 +89,7 @@ class CpuBuffer final : public Buffer {
   std::shared_ptr<HostMemory::Usage> usage_;
   int64_t bytes_ = 0;
   void* data_ = nullptr;
-  void* mapping_ = nullptr;                       // of a large buffer: what data_ lies in
+  void* mapping_ = nullptr;  // of a large buffer: what data_ lies in
   size_t mapped_ = 0;
 };
 

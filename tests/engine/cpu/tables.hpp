@@ -32,11 +32,17 @@ inline void PrintTo(const Tables& t, std::ostream* os) { *os << t.isa; }
 inline std::string isa_name(const testing::TestParamInfo<Tables>& info) { return info.param.isa; }
 
 inline std::vector<Tables> tables_here() {
-#define ERG_TABLES(isa)                                                                                                           \
-  Tables {                                                                                                                        \
-    #isa, &isa::batch_norm_kernels, &isa::pool_kernels, &isa::add_kernels, &isa::linear_kernels, &isa::residual_norm_kernels,     \
-        &isa::attention_forward, &isa::attention_backward, &isa::classifier_kernels, &isa::optimizer_kernels                      \
-  }
+#define ERG_TABLES(isa)               \
+  Tables{#isa,                        \
+         &isa::batch_norm_kernels,    \
+         &isa::pool_kernels,          \
+         &isa::add_kernels,           \
+         &isa::linear_kernels,        \
+         &isa::residual_norm_kernels, \
+         &isa::attention_forward,     \
+         &isa::attention_backward,    \
+         &isa::classifier_kernels,    \
+         &isa::optimizer_kernels}
   std::vector<Tables> all{ERG_TABLES(isa_baseline)};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v3")) all.push_back(ERG_TABLES(isa_v3));
@@ -88,10 +94,12 @@ class Image {
   }
   void* data() { return bytes_.data(); }
 
-  template <class F> void fill(F value) {
+  template <class F>
+  void fill(F value) {
     for_each(shape_, [&](int64_t n, int64_t c, int64_t p) { set(n, c, p, value(n, c, p)); });
   }
-  template <class F> static void for_each(const Planes& s, F f) {
+  template <class F>
+  static void for_each(const Planes& s, F f) {
     for (int64_t n = 0; n < s.images; ++n)
       for (int64_t c = 0; c < s.channels; ++c)
         for (int64_t p = 0; p < s.pixels; ++p) f(n, c, p);
