@@ -16,10 +16,16 @@ namespace {
 
 // The stop rule's bootstrap may take this share of the window's time, so that milliseconds of steps are not spent on statistics.
 constexpr double statistics_share = 1.0 / 200;
+constexpr double report_interval_s = 0.1;
 
 struct Step {
   double time_s, loss, data_wait_s;
   int64_t samples;
+};
+
+struct Report {
+  double fraction;
+  std::string detail;
 };
 
 class Loop {
@@ -36,8 +42,10 @@ class Loop {
       window_.warmup_s = clock_.now() - begin;
       ++window_.warmup_steps;
       done = warmed_up(spec_.warmup_min_s, window_.warmup_s, window_.warmup_steps, last_step_s_ = step.time_s);
-      report("warm-up", window_.warmup_s / std::max(spec_.warmup_min_s, 1e-9),
-             fmt::format("step {}, {}", window_.warmup_steps, duration(step.time_s)));
+      report("warm-up", [&] {
+        return Report{window_.warmup_s / std::max(spec_.warmup_min_s, 1e-9),
+                      fmt::format("step {}, {}", window_.warmup_steps, duration(step.time_s))};
+      });
     }
     return going_on();
   }
@@ -50,10 +58,11 @@ class Loop {
       window_.settle_s = clock_.now() - begin;
       ++window_.settle_steps;
       window_.settled = rule.settled();
-      report("settle", window_.settle_s / limit,
-             std::isfinite(rule.spread())
-                 ? fmt::format("blocks differ by {:.1f} %, {:.1f} % allowed", 100 * rule.spread(), 100 * rule.allowed_spread())
-                 : fmt::format("step {}", window_.settle_steps));
+      report("settle", [&] {
+        return Report{window_.settle_s / limit, std::isfinite(rule.spread()) ? fmt::format("blocks differ by {:.1f} %, {:.1f} % allowed",
+                                                                                           100 * rule.spread(), 100 * rule.allowed_spread())
+                                                                             : fmt::format("step {}", window_.settle_steps)};
+      });
     }
     if (going_on() && !window_.settled)
       window_.flags.push_back(
@@ -82,8 +91,9 @@ class Loop {
       const bool statistics = now >= next_statistics;
       if (going_on()) window_.stopped_by = rule.reason(window_.measure_s, statistics);
       if (statistics) next_statistics = clock_.now() + (clock_.now() - now) / statistics_share;
-      const double left = rule.remaining_s(window_.measure_s);
-      report("measure", window_.measure_s / (window_.measure_s + left), describe(step, rule));
+      report("measure", [&] {
+        return Report{window_.measure_s / (window_.measure_s + rule.remaining_s(window_.measure_s)), describe(step, rule)};
+      });
     }
     if (edges.end) edges.end();
     if (window_.stopped_by == "max_time" && !rule.long_enough(window_.measure_s))
@@ -116,8 +126,15 @@ class Loop {
                        significant(step.loss));
   }
 
-  void report(const char* phase, double fraction, const std::string& detail) {
-    if (progress_) progress_(phase, std::clamp(fraction, 0.0, 1.0), detail);
+  // The window's time includes what lies between steps, so nothing is composed that nobody will see.
+  template <class Compose>
+  void report(std::string_view phase, Compose compose) {
+    const double now = clock_.now();
+    if (!progress_ || (phase == reported_phase_ && now - reported_at_ < report_interval_s)) return;
+    reported_phase_ = phase;
+    reported_at_ = now;
+    const Report r = compose();
+    progress_(std::string(phase), std::clamp(r.fraction, 0.0, 1.0), r.detail);
   }
 
   Workload& workload_;
@@ -127,6 +144,8 @@ class Loop {
   const Progress& progress_;
   Window& window_;
   double last_step_s_ = 0;
+  std::string_view reported_phase_;
+  double reported_at_ = 0;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "store/plan_json.hpp"
 #include "store/process_id.hpp"
 #include "store/store.hpp"
+#include "workload/check.hpp"
 
 namespace erg {
 namespace {
@@ -92,8 +93,6 @@ Plan plan_on(const Spec& spec, const EngineInfo& info, const Json& environment) 
   }
   return plan;
 }
-
-double softmax_classes(const WorkloadSpec& w) { return double(w.kind == WorkloadKind::gpt ? w.gpt.vocabulary : w.resnet.classes); }
 
 CheckResult check_phase(const Spec& spec, const Plan& plan, Engine& engine) {
   if (spec.measure.check) return check_workload(spec, plan.dtype, engine);
@@ -183,7 +182,7 @@ class Run {
     record_.losses = w.losses;
     record_.metrics = run_metrics(spec_, plan, measured_);
 
-    Verdict losses = judge_losses(w.all_losses, softmax_classes(spec_.workload)), checked = judge_check(check);
+    Verdict losses = judge_losses(w.all_losses, double(softmax_classes(spec_.workload))), checked = judge_check(check);
     if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty())
       losses.invalid = "the validation loss is not finite";
     const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;

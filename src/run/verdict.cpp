@@ -8,6 +8,7 @@
 
 #include "core/stats.hpp"
 #include "core/units.hpp"
+#include "workload/check.hpp"
 
 namespace erg {
 namespace {
@@ -27,9 +28,9 @@ Verdict judge_losses(std::span<const double> losses, double classes) {
   const auto bad = std::find_if(losses.begin(), losses.end(), [](double l) { return !std::isfinite(l); });
   if (bad != losses.end()) return {fmt::format("the loss of step {} is not finite", bad - losses.begin() + 1), {}};
 
-  const double untrained = std::log(classes);
-  if (std::abs(losses.front() - untrained) > 0.5 + 0.25 * untrained)
-    return {fmt::format("the first loss is {}, far from ln {} = {}", significant(losses.front()), classes, significant(untrained)), {}};
+  if (!is_untrained_loss(losses.front(), classes))
+    return {fmt::format("the first loss is {}, far from ln {} = {}", significant(losses.front()), classes, significant(std::log(classes))),
+            {}};
 
   const size_t n = losses.size(), k = std::clamp<size_t>(n / 4, 1, most_compared);
   const double first = mean(losses.first(k)), last = mean(losses.last(k)), error = noise_of(losses) * std::sqrt(2.0 / double(k));
