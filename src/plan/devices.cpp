@@ -1,6 +1,5 @@
 // Device files: one TOML per accelerator, every value with its source. Unknown devices have no peak, never a default one.
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,54 +8,73 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "plan/memory.hpp"
+#include "spec/toml.hpp"
 
 namespace erg {
 namespace {
 
 namespace fs = std::filesystem;
 
-DeviceFile read_device(const fs::path& path) {
-  const auto fail = [&](const std::string& what) {
-    return Error(ErrorKind::usage, what, path.string(), "see devices/a100-sxm4-40gb.toml for the form");
-  };
-  toml::table t;
-  try {
-    t = toml::parse_file(path.string());
-  } catch (const toml::parse_error& e) {
-    throw Error(ErrorKind::usage, std::string(e.description()), fmt::format("{}:{}", path.string(), e.source().begin.line));
-  }
-  DeviceFile d;
-  const auto text = [&](const char* key) {
-    const auto v = t[key].value<std::string>();
-    if (!v) throw fail(fmt::format("the device file has no text '{}'", key));
-    return *v;
-  };
-  const auto number = [&](const char* key) -> std::optional<double> {
-    if (!t.contains(key)) return std::nullopt;
-    const auto v = t[key].value<double>();
-    if (!v || !(*v > 0)) throw fail(fmt::format("'{}' must be a positive number", key));
-    return v;
-  };
-  d.name = text("name");
-  d.vendor = text("vendor");
-  d.source = text("source");
-  d.memory_gb = number("memory_gb");
-  d.memory_gbs = number("memory_gbs");
-  d.power_w = number("power_w");
-  if (const toml::table* peaks = t["peak_tflops"].as_table()) {
-    for (const auto& [dtype, value] : *peaks) {
-      const auto v = value.value<double>();
-      if (!v || !(*v > 0)) throw fail(fmt::format("peak_tflops.{} must be a positive number", std::string(dtype.str())));
-      d.peak_tflops[std::string(dtype.str())] = *v;
+// A device file's keys; errors name file, line and key.
+class DeviceReader {
+ public:
+  explicit DeviceReader(const fs::path& path) : source_(path.string()), table_(parse_toml(read_file(path), source_)) {}
+
+  DeviceFile read() const {
+    DeviceFile d;
+    d.name = text("name");
+    d.vendor = text("vendor");
+    d.source = text("source");
+    d.memory_gb = number("memory_gb");
+    d.memory_gbs = number("memory_gbs");
+    d.power_w = number("power_w");
+    if (const TomlEntry* peaks = find("peak_tflops")) {
+      for (const TomlEntry& peak : content<TomlTable>(*peaks, "a table")) d.peak_tflops[peak.key] = positive(peak);
     }
-  }
-  if (const toml::array* match = t["match"].as_array()) {
-    for (const toml::node& m : *match) {
-      if (const auto v = m.value<std::string>(); v && !v->empty()) d.match.push_back(*v);
+    if (const TomlEntry* match = find("match")) {
+      for (const TomlValue& part : content<TomlArray>(*match, "a list of texts")) {
+        const auto* name = part.as<std::string>();
+        if (!name || name->empty()) throw fail(*match, "a list of texts");
+        d.match.push_back(*name);
+      }
     }
+    return d;
   }
-  return d;
-}
+
+ private:
+  const TomlEntry* find(std::string_view key) const {
+    const auto found = std::find_if(table_.begin(), table_.end(), [&](const TomlEntry& e) { return e.key == key; });
+    return found == table_.end() ? nullptr : &*found;
+  }
+  Error fail(const TomlEntry& at, const std::string& wanted) const {
+    return Error(ErrorKind::usage, fmt::format("'{}' must be {}", at.key, wanted), place_text(source_, at.place), form);
+  }
+  template <class T>
+  const T& content(const TomlEntry& entry, const std::string& wanted) const {
+    if (const T* value = entry.value.as<T>()) return *value;
+    throw fail(entry, wanted);
+  }
+  std::string text(const char* key) const {
+    const TomlEntry* entry = find(key);
+    if (!entry) throw Error(ErrorKind::usage, fmt::format("the device file has no text '{}'", key), source_, form);
+    return content<std::string>(*entry, "a text");
+  }
+  double positive(const TomlEntry& entry) const {
+    const auto* integer = entry.value.as<int64_t>();
+    const auto* real = entry.value.as<double>();
+    const double value = integer ? double(*integer) : real ? *real : 0;
+    if (!(value > 0)) throw fail(entry, "a positive number");
+    return value;
+  }
+  std::optional<double> number(const char* key) const {
+    const TomlEntry* entry = find(key);
+    return entry ? std::optional(positive(*entry)) : std::nullopt;
+  }
+
+  static constexpr const char* form = "see devices/a100-sxm4-40gb.toml for the form";
+  std::string source_;
+  TomlTable table_;
+};
 
 bool matches(const DeviceFile& d, const std::string& device_name) {
   return std::any_of(d.match.begin(), d.match.end(), [&](const std::string& m) { return device_name.find(m) != std::string::npos; });
@@ -77,7 +95,7 @@ std::vector<DeviceFile> load_devices(const std::string& folder) {
   }
   std::sort(paths.begin(), paths.end());
   std::vector<DeviceFile> devices;
-  for (const fs::path& path : paths) devices.push_back(read_device(path));
+  for (const fs::path& path : paths) devices.push_back(DeviceReader(path).read());
   return devices;
 }
 

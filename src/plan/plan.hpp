@@ -11,7 +11,6 @@ namespace erg {
 
 struct Mesh {
   int64_t dp = 1, tp = 1, pp = 1;
-  int64_t devices() const { return dp * tp * pp; }
 };
 
 struct MemoryPlan {
