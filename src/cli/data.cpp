@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "cli/options.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/terminal.hpp"
 #include "data/inspect.hpp"
 #include "data/make_images.hpp"
@@ -18,8 +17,6 @@
 
 namespace erg {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // One fact a line, what belongs to a fact indented below it.
 void print(const Json& facts, int indent) {
@@ -38,13 +35,7 @@ void print(const Json& facts, int indent) {
 
 // For people on stdout; as JSON to a file, or to stdout instead for "-".
 void show(const Json& facts, const std::string& json) {
-  if (json == "-") return fmt::print("{}\n", facts.dump(2));
-  if (!json.empty()) write_file_atomically(json, facts.dump(2) + "\n");
-  print(facts, 0);
-}
-
-void add_json(CLI::App& command, std::string& json) {
-  command.add_option("--json", json, "Write the facts as JSON to a file, or - for stdout");
+  if (!write_json(facts, json)) print(facts, 0);
 }
 
 void add_tokens(CLI::App& data) {
@@ -60,7 +51,7 @@ void add_tokens(CLI::App& data) {
   auto* vocabulary = command.add_option("--vocabulary", request.vocabulary, "Size of the vocabulary to train")->capture_default_str();
   command.add_option("--model", request.model, "Use this SentencePiece model instead of training one")->excludes(vocabulary);
   command.add_option("--validation", request.validation, "Share of the text to hold back, in blocks spread over it")->capture_default_str();
-  add_json(command, options->json);
+  add_json_option(command, options->json);
   command.callback([options] {
     StatusLine status;
     const TokenFolder made = make_token_folder(options->request, [&](const std::string& text) { status.update(text); });
@@ -89,7 +80,7 @@ void add_images(CLI::App& data) {
   command.add_option("--size", options->size, "Width x height in pixels")->capture_default_str();
   command.add_option("--validation", request.validation, "Share of each class for val/")->capture_default_str();
   command.add_option("--seed", request.seed, "Another seed, other images of the same classes")->capture_default_str();
-  add_json(command, options->json);
+  add_json_option(command, options->json);
   command.callback([options] {
     ImagesRequest& r = options->request;
     int end = 0;
@@ -114,7 +105,7 @@ void add_inspect(CLI::App& data) {
   CLI::App& command = *data.add_subcommand("inspect", "Say what a data folder holds and check that it can be trained on");
   command.add_option("folder", options->folder, "A folder of token files or of images")->required();
   command.add_flag("--every-image", options->every, "Decode every image, not only the first of each split");
-  add_json(command, options->json);
+  add_json_option(command, options->json);
   command.callback([options] { show(inspect_data(options->folder, options->every), options->json); });
 }
 

@@ -90,26 +90,6 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
   throw Error(ErrorKind::failed, fmt::format("cannot write the file: {}", std::strerror(reason)), path.string());
 }
 
-fs::path cache_folder() {
-  const auto usable = [](const fs::path& folder) {
-    std::error_code ignored;
-    fs::create_directories(folder, ignored);
-    struct stat status {};  // ours, not one that somebody else put into /tmp
-    return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
-           ::access(folder.c_str(), W_OK) == 0;
-  };
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return fs::path(value ? value : "");
-  };
-  // The XDG base directory specification says that relative paths are to be ignored.
-  if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute() && usable(xdg / "ergometer")) return xdg / "ergometer";
-  if (const fs::path home = variable("HOME"); home.is_absolute() && usable(home / ".cache/ergometer")) return home / ".cache/ergometer";
-  const fs::path last = fmt::format("/tmp/ergometer-{}", ::geteuid());
-  if (usable(last)) return last;
-  throw Error(ErrorKind::failed, "no cache folder can be made", last.string(), "set XDG_CACHE_HOME to a folder that can be written");
-}
-
 fs::path executable_folder() {
   std::error_code failed;
   const fs::path binary = fs::read_symlink("/proc/self/exe", failed);

@@ -14,7 +14,7 @@ void check(const GptShape& g, int64_t micro_batch) {
   detail::require(g.hidden % g.heads == 0, std::to_string(g.heads) + " heads do not divide hidden " + std::to_string(g.hidden),
                   "change workload.heads");
   detail::require(g.vocabulary > 0 && g.padded_vocabulary >= g.vocabulary, "the padded vocabulary is smaller than the vocabulary",
-                  "set workload.padded_vocabulary to the next multiple of 128");
+                  "pad workload.vocabulary to the next multiple of 128");
 }
 
 }  // namespace

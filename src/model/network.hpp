@@ -1,4 +1,4 @@
-// A network as an ordered list of named ops with multiplicities known to the builder, and the numbers that follow from it.
+// A network as an ordered list of named ops, and the numbers that follow from it.
 #pragma once
 #include <string>
 #include <vector>

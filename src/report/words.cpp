@@ -1,4 +1,4 @@
-// Units for people. Data never goes through here.
+// Pieces of records in words, shared by the tables: what a run is called, a metric with its unit and interval.
 #include "report/words.hpp"
 
 #include <fmt/format.h>

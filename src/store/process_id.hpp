@@ -8,7 +8,7 @@ std::string host_name();
 // {"pid":..., "pid_started":..., "host":..., "boot_id":...} of this process. pid_started (clock ticks after boot) tells it from a
 // later process that got the same number.
 Json this_process();
-// False only when it is certain: same host and boot, and that process is gone. Another host's run may well be alive.
+// True only when it is certain: same host, and either another boot since or that process is gone. Another host's run may well be alive.
 bool certainly_dead(const Json& process);
 
 }  // namespace erg

@@ -81,23 +81,6 @@ TEST_F(File, ReadersNeverSeeHalfAFile) {
   EXPECT_EQ(entries(), 1u);
 }
 
-TEST_F(File, CacheFolderFollowsTheXdgRules) {
-  const char* home = std::getenv("HOME");
-  const std::string old_home = home ? home : "";
-  ::setenv("HOME", folder_.c_str(), 1);
-  ::setenv("XDG_CACHE_HOME", (folder_ / "xdg").c_str(), 1);
-  EXPECT_EQ(cache_folder(), folder_ / "xdg/ergometer");
-  EXPECT_TRUE(fs::is_directory(folder_ / "xdg/ergometer"));
-  ::setenv("XDG_CACHE_HOME", "relative", 1);
-  EXPECT_EQ(cache_folder(), folder_ / ".cache/ergometer");
-  ::unsetenv("XDG_CACHE_HOME");
-  ::setenv("HOME", "/proc/nothing-can-be-made-here", 1);
-  const fs::path last = cache_folder();
-  EXPECT_EQ(last.parent_path(), "/tmp");
-  EXPECT_TRUE(fs::is_directory(last));
-  ::setenv("HOME", old_home.c_str(), 1);
-}
-
 TEST_F(File, ExecutableFolder) { EXPECT_EQ(executable_folder(), fs::canonical("/proc/self/exe").parent_path()); }
 
 }  // namespace
