@@ -86,7 +86,7 @@ void CpuEngine::read(const Tensor& from, float* to) {
 
 void CpuEngine::add(const Tensor& to, const Tensor& what) {
   if (to.dtype != what.dtype || to.bytes != what.bytes) {
-    throw Error(ErrorKind::failed, "the two tensors of a sum must have the same type, shape and layout", "engine cpu");
+    throw Error(ErrorKind::failed, "the two tensors of a sum must have the same type and size", "engine cpu");
   }
   if (to.dtype != DType::f32 && to.dtype != DType::bf16) wrong_type(to, "cannot add to");
   add_kernels().add(to.dtype, to.data, what.data, to.bytes / bytes_of(to.dtype));  // with the layout's padding: it stays 0

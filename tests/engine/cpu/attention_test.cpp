@@ -1,6 +1,7 @@
 // Flash attention where blocks matter: scores so large that a softmax without its maximum overflows, and a head's work split into parts.
 // (That it is attention at all is OpTest's.) Every instruction set is a test.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ struct Problem {
     Attention a;
     a.batch = a.heads = 1, a.sequence = sequence, a.head_size = head_size;
     a.qkv = qkv.data(), a.y = y.data(), a.d_y = d_y.data(), a.d_qkv = d_qkv.data(), a.log_sum = log_sum.data();
-    a.parts = parts, a.threads = 64;
+    a.parts = parts, a.threads = omp_get_max_threads();
     std::vector<char> workspace(
         size_t(std::max(tables.attention_forward->workspace_bytes(a), tables.attention_backward->workspace_bytes(a))) + 64);
     a.workspace = workspace.data() + 64 - reinterpret_cast<uintptr_t>(workspace.data()) % 64;

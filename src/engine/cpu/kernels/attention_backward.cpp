@@ -116,7 +116,7 @@ struct Backward {
     const Heads<T> h{a};
     const int64_t tasks = h.tasks(), space_bytes = Space::bytes(h), blocks = attention_blocks(a), heads = a.batch * a.heads;
     float* const all_dq = reinterpret_cast<float*>(static_cast<char*>(a.workspace) + a.threads * space_bytes);
-#pragma omp parallel
+#pragma omp parallel num_threads(a.threads)
     {
       Arena arena(static_cast<char*>(a.workspace) + omp_get_thread_num() * space_bytes);
       const Space s(arena, h);

@@ -112,7 +112,7 @@ struct Forward {
   static void run(const Attention& a) {
     const Heads<T> h{a};
     const int64_t tasks = h.tasks(), space_bytes = Space::bytes(h), blocks = attention_blocks(a);
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(a.threads)
     for (int64_t task = 0; task < tasks; ++task) {
       Arena arena(static_cast<char*>(a.workspace) + omp_get_thread_num() * space_bytes);
       const Space space(arena, h);

@@ -31,6 +31,14 @@ Softmax softmax(const float* logits, int64_t valid) {
   return {largest, largest + std::log(sum.total())};
 }
 
+// Whether the target is the first of the largest logits: argmax as NumPy and PyTorch have it, so that equal logits are not all hits.
+float is_hit(const float* logits, int64_t target, float largest) {
+  if (logits[target] != largest) return 0;
+  for (int64_t c = 0; c < target; ++c)
+    if (logits[c] == largest) return 0;
+  return 1;
+}
+
 template <class T>
 struct Train {
   static constexpr int64_t group = 32;
@@ -50,7 +58,7 @@ struct Train {
     const Softmax s = softmax(logits, a.valid);
     const float log_p = logits[target] - s.log_sum, on_target = 1 - a.smoothing, spread = a.smoothing / float(a.valid);
     a.losses[row] = -on_target * log_p;
-    a.hits[row] = logits[target] == s.largest ? 1 : 0;
+    a.hits[row] = is_hit(logits, target, s.largest);
     if (a.smoothing > 0) {
       Sum all;
       sweep(a.valid, [&]<int B>(int64_t i) { all.add(load_block<B>(logits + i) - s.log_sum); });
@@ -119,7 +127,7 @@ void evaluate(const ClassifierChunk& a) {
     const float* const logits = a.logits + row * a.classes;
     const Softmax s = softmax(logits, a.valid);
     a.losses[row] = s.log_sum - logits[target];
-    a.hits[row] = logits[target] == s.largest ? 1 : 0;
+    a.hits[row] = is_hit(logits, target, s.largest);
   }
 }
 
