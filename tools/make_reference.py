@@ -23,6 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
 STEPS = 10
 TOLERANCE = {"fp32": 1e-4, "bf16": 2e-2}
+# Of the check phase: so far below what three steps change that an optimizer which does nothing is seen.
+CHECK_TOLERANCE = {"fp32": 1e-4, "bf16": 3e-3}
 GPT_OPTIMIZER = {"learning_rate": 1e-4, "beta1": 0.9, "beta2": 0.95, "epsilon": 1e-8, "weight_decay": 0.1, "clip": 1.0}
 RESNET_OPTIMIZER = {"momentum": 0.9, "weight_decay": 5e-5, "label_smoothing": 0.1}
 
@@ -183,6 +185,9 @@ def make(config):
               f" gradients {max(error.values()):.1e}", flush=True)
         if losses > TOLERANCE[precision] / 2:
             sys.exit(f"{config['name']}: rounding alone moves the {precision} losses too far for a test within {TOLERANCE[precision]}")
+        learned = abs(result["losses"][2] / result["losses"][0] - 1)
+        if config["check"] and learned < 3 * CHECK_TOLERANCE[precision]:
+            sys.exit(f"{config['name']}: three {precision} steps change the loss by {learned:.1e} only: no check within {CHECK_TOLERANCE[precision]}")
         document[precision] = {
             "losses": [rounded(x) for x in result["losses"]],
             "evaluation": {k: rounded(v) for k, v in result["evaluation"].items()},
@@ -202,7 +207,7 @@ def write_table(folder, path):
     for file in sorted(folder.glob("*.json")):
         document = json.loads(file.read_text())
         if document["check"]:
-            for precision, tolerance in TOLERANCE.items():
+            for precision, tolerance in CHECK_TOLERANCE.items():
                 losses = ", ".join(repr(x) for x in document[precision]["losses"][:3])
                 lines.append(f'{{"{document["key"]}", "{precision}", {{{losses}}}, {tolerance}}},')
     path.write_text("\n".join(lines) + "\n")
