@@ -1,6 +1,8 @@
 // The main path through the real binary: data made by its own commands, both networks trained on it on the CPU engine.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "program.hpp"
 
 namespace erg {
@@ -53,6 +55,31 @@ TEST(Training, WhatDoesNotFitIsOutOfMemory) {
   const auto records = ergometer.records();
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].at("status"), "OOM") << records[0].at("status_reason");
+}
+
+// Whatever is refused first, a thread, a library's scratch or our own buffer: the run ends with a record that says so.
+TEST(Training, UnderAMemoryLimitItPassesOrSaysWhatWasRefused) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers reserve terabytes of address space";
+#endif
+  std::set<std::string> seen;
+  for (const char* preset : {"gpt-tiny", "resnet-tiny"})
+    for (const int kilobytes : {60'000, 80'000, 90'000, 100'000, 120'000, 150'000, 350'000}) {
+      Program ergometer;
+      ChildOptions child;
+      child.argv = {"sh", "-c", "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" \"$@\"", Program::path()};
+      child.argv = child.argv + (Words{"run", preset, "--results", ergometer.results()} + setting({"validation_steps=1"}) + brief);
+      const ChildResult r = run_child(child);
+      const auto records = ergometer.records();
+      ASSERT_EQ(records.size(), 1u) << kilobytes << r.err;
+      const std::string status = records[0].at("status"), reason = records[0].at("status_reason");
+      seen.insert(status);
+      EXPECT_EQ(r.exit_code, status == "PASSED" ? 0 : reason.find("does not load") != reason.npos ? 77 : 1) << kilobytes << reason;
+      EXPECT_TRUE(status == "PASSED" || status == "OOM" || reason.find("cannot start") != reason.npos ||
+                  reason.find("does not load") != reason.npos)
+          << preset << " within " << kilobytes << " kB: " << status << ", " << reason;
+    }
+  EXPECT_TRUE(seen.count("PASSED") && seen.count("OOM")) << "the limits tried do not span what is needed";
 }
 
 }  // namespace

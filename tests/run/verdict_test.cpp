@@ -60,6 +60,32 @@ TEST(Losses, NotFiniteIsInvalidWhereverItIs) {
     }
 }
 
+// Whatever the mean says: one loss that no sound run has ends the claim, a lesser one is told.
+TEST(Losses, ASpikeIsFlaggedAndAHugeOneInvalid) {
+  for (const size_t at : {1u, 20u, 39u}) {
+    auto losses = line(40, -2, 0.1);
+    losses[at] = 1.9 * untrained;
+    EXPECT_TRUE(judge_losses(losses, classes).flags.empty()) << at;
+    losses[at] = 2.1 * untrained;
+    const Verdict v = judge_losses(losses, classes);
+    EXPECT_EQ(v.invalid, "") << at;
+    ASSERT_GE(v.flags.size(), 1u) << at;
+    EXPECT_EQ(v.flags[0].code, "loss_spike");
+    EXPECT_THAT(v.flags[0].detail, HasSubstr("step " + std::to_string(at + 1) + " "));
+    losses[at] = 1e6;
+    EXPECT_THAT(judge_losses(losses, classes).invalid, HasSubstr("step " + std::to_string(at + 1) + " is 1"));
+  }
+}
+
+// A run that blew up early and comes down again is falling, and still worse than no training.
+TEST(Losses, AboveAnUntrainedNetworkIsInvalidHoweverItFalls) {
+  std::vector<double> losses(300, 0);
+  for (size_t i = 0; i < losses.size(); ++i) losses[i] = i == 0 ? untrained : 2.9 * untrained - 0.003 * double(i);
+  EXPECT_THAT(judge_losses(losses, classes).invalid, HasSubstr("above that of an untrained network"));
+  losses.resize(10);
+  EXPECT_THAT(judge_losses(losses, classes).invalid, HasSubstr("above that of an untrained network"));
+}
+
 TEST(Losses, TheFirstMustBeNearThatOfAnUntrainedNetwork) {
   auto losses = line(40, -2, 0);
   losses[0] = untrained + 0.5 + 0.25 * untrained + 0.01;

@@ -3,6 +3,11 @@
 
 #include <omp.h>
 
+#include <latch>
+#include <system_error>
+#include <thread>
+#include <vector>
+
 #include "engine/check.hpp"
 #include "engine/cpu/isa.hpp"
 #include "engine/cpu/machine.hpp"
@@ -52,9 +57,26 @@ auto made(CpuEngine& engine, const OpDesc& desc, Make make) -> decltype(make()) 
       throw Error(ErrorKind::unavailable, "this precision cannot be trained on " + engine.info().device, describe(desc), "use fp32");
     }
     return make();
+  } catch (const Error& e) {
+    if (!e.where().empty()) throw;
+    throw Error(e.kind(), e.message(), describe(desc), e.fix());
   } catch (const dnnl::error& e) {
-    throw Error(e.status == dnnl_out_of_memory ? ErrorKind::out_of_memory : ErrorKind::usage,
-                std::string("oneDNN: ") + e.what() + " (" + dnnl_status2str(e.status) + ")", describe(desc));
+    throw onednn::translated(e, describe(desc), ErrorKind::usage);
+  }
+}
+
+// libgomp ends the process when the system refuses it a thread, so as many are tried first: all at once, as it will have them.
+void require_threads(int count) {
+  std::latch end(1);
+  std::vector<std::jthread> threads;
+  threads.reserve(size_t(count));
+  try {
+    for (int i = 1; i < count; ++i) threads.emplace_back([&] { end.wait(); });
+    end.count_down();
+  } catch (const std::system_error& e) {
+    end.count_down();
+    throw Error(ErrorKind::failed, "cannot start " + std::to_string(count) + " threads: " + e.code().message(), "engine cpu",
+                "raise the limits of processes (ulimit -u), memory (ulimit -v) or the cgroup's pids.max, or lower OMP_STACKSIZE");
   }
 }
 
@@ -67,6 +89,7 @@ CpuEngine::CpuEngine(const EngineOptions& options) {
   threads_ = options.threads > 0 ? options.threads : usable_cores();
   omp_set_dynamic(0);
   omp_set_num_threads(threads_);
+  require_threads(threads_);
 }
 
 EngineInfo CpuEngine::info() const {

@@ -25,7 +25,7 @@ dnnl::matmul::primitive_desc matmul(const GemmDesc& d, const onednn::Desc& b) {
 
 }  // namespace
 
-Gemm::Gemm(const GemmDesc& d) : bias_(d.bias) {
+Gemm::Gemm(const GemmDesc& d) try : bias_(d.bias) {
   const auto type = onednn::type_of(d.operands);
   const onednn::Desc plain({d.k, d.n}, type, d.b_transposed ? onednn::Tag::ba : onednn::Tag::ab);
   const bool pays = d.m >= rows_that_pay_for_packing;
@@ -39,7 +39,7 @@ Gemm::Gemm(const GemmDesc& d) : bias_(d.bias) {
   if (b == plain) return;
   packed_bytes_ = whole_lines(int64_t(b.get_size()));
   pack_ = onednn::reorder(plain, b);
-}
+} catch (const dnnl::error& e) { throw onednn::translated(e); }
 
 int64_t Gemm::scratch_bytes() const { return packed_bytes_ + std::max(pack_.scratch_bytes(), multiply_.scratch_bytes()); }
 

@@ -3,7 +3,9 @@
 #include "engine/cpu/machine.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -100,6 +102,15 @@ int usable_cores() {
   const int allowed = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
   CPU_FREE(set);
   return std::max(1, int(std::min(double(allowed), std::ceil(cgroup_cores()))));
+}
+
+int64_t address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  std::ifstream file("/proc/self/statm");  // its first number: pages of address space
+  int64_t pages = 0;
+  file >> pages;
+  return std::max<int64_t>(0, int64_t(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE));
 }
 
 int64_t available_memory() {

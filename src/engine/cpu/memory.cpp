@@ -82,7 +82,7 @@ class CpuBuffer final : public Buffer {
   [[noreturn]] void refuse(const std::string& purpose) const {
     throw Error(ErrorKind::out_of_memory,
                 bytes_text(double(bytes_)) + " for " + purpose + " on top of " + bytes_text(double(usage_->now)) + " in use, where " +
-                    bytes_text(double(available_memory())) + " are available",
+                    bytes_text(double(std::min(available_memory(), address_space_left()))) + " are available",
                 "engine cpu", "use a smaller micro-batch, a smaller network or recomputation");
   }
 

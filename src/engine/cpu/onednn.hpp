@@ -27,6 +27,12 @@ inline const dnnl::stream& stream() {
   return s;
 }
 
+// oneDNN's exception as ours: which kind of failure it was is in its status only.
+inline Error translated(const dnnl::error& e, const std::string& where = {}, ErrorKind otherwise = ErrorKind::failed) {
+  return Error(e.status == dnnl_out_of_memory ? ErrorKind::out_of_memory : otherwise,
+               std::string("oneDNN: ") + e.what() + " (" + dnnl_status2str(e.status) + ")", where);
+}
+
 inline dnnl::memory::data_type type_of(DType t) {
   switch (t) {
     case DType::f32: return dnnl::memory::data_type::f32;
@@ -64,11 +70,11 @@ class Call {
 
   Call() = default;
   template <class PrimitiveDesc>
-  Call(const PrimitiveDesc& pd, std::initializer_list<Argument> arguments)
+  Call(const PrimitiveDesc& pd, std::initializer_list<Argument> arguments) try
       : primitive_(pd.get()), scratch_bytes_(int64_t(pd.scratchpad_desc().get_size())) {
     for (const Argument& a : arguments) add(a.index, a.desc);
     add(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc());
-  }
+  } catch (const dnnl::error& e) { throw translated(e); }
 
   // Data pointers in the order the arguments were given in.
   void operator()(std::initializer_list<const void*> data, void* scratch) {
@@ -100,10 +106,10 @@ class Call {
 };
 
 // From one layout and type to another: call({from, to}, scratch).
-inline Call reorder(const Desc& from, const Desc& to) {
+inline Call reorder(const Desc& from, const Desc& to) try {
   const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, user_scratch());
   return {pd, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
-}
+} catch (const dnnl::error& e) { throw translated(e); }
 // The same, once, outside of steps.
 inline void convert(const Desc& from, const void* from_data, const Desc& to, void* to_data) {
   Call call = reorder(from, to);
