@@ -15,7 +15,9 @@ namespace erg {
 namespace {
 
 constexpr int64_t line = 64, huge_page = 2 << 20;
-constexpr int64_t kept_free = 512 << 20;  // for our smaller buffers and the rest of the machine
+
+// What stays free for our smaller buffers and the rest of the machine: less in a small container.
+int64_t kept_free(int64_t available) { return std::min<int64_t>(512 << 20, available / 8); }
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -70,7 +72,8 @@ class CpuBuffer final : public Buffer {
 
   void map(const std::string& purpose) {
     // Linux promises memory it does not have and kills us when it is touched; so look before.
-    if (bytes_ > available_memory() - kept_free) refuse(purpose);
+    const int64_t available = available_memory();
+    if (bytes_ > available - kept_free(available)) refuse(purpose);
     mapped_ = size_t(bytes_ + huge_page);  // room to begin on a huge page
     mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping_ == MAP_FAILED) refuse(purpose);
