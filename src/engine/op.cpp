@@ -9,7 +9,7 @@ namespace erg {
 namespace {
 
 const ParameterView& bound_view(const std::vector<ParameterView>& views, size_t index) {
-  if (index >= views.size()) throw Error(ErrorKind::failed, "parameters are read or written before they were bound", "Op::bind");
+  if (index >= views.size()) throw Error(ErrorKind::failed, "parameters are read or written before they were bound", "Trainable::bind");
   return views[index];
 }
 
@@ -37,15 +37,15 @@ void export_plain_gradient(const ParameterView& from, float* logical, int64_t co
     throw Error(ErrorKind::usage, "gradients are fp32 or bf16", "export_gradient");
 }
 
-void Op::import_parameter(size_t index, const float* logical) {
+void Trainable::import_parameter(size_t index, const float* logical) {
   import_plain(bound_view(bound_, index), logical, elements(parameters()[index].shape));
 }
 
-void Op::export_parameter(size_t index, float* logical) const {
+void Trainable::export_parameter(size_t index, float* logical) const {
   export_plain(bound_view(bound_, index), logical, elements(parameters()[index].shape));
 }
 
-void Op::export_gradient(size_t index, float* logical) const {
+void Trainable::export_gradient(size_t index, float* logical) const {
   export_plain_gradient(bound_view(bound_, index), logical, elements(parameters()[index].shape));
 }
 

@@ -39,13 +39,30 @@ using Inputs = std::span<const Tensor>;
 enum class Mode { train, evaluate };  // evaluate: running statistics, nothing saved
 enum class Accumulate { no, yes };    // parameter gradients: overwrite, or add to what is there
 
-class Op {
+// Something with parameters in a storage that is not its own.
+class Trainable {
  public:
-  virtual ~Op() = default;
+  virtual ~Trainable() = default;
   virtual std::vector<ParameterSpec> parameters() const { return {}; }
   // Once, in the order of parameters().
   virtual void bind(std::span<const ParameterView> views) { bound_.assign(views.begin(), views.end()); }
   virtual void weights_changed() {}  // after import and after every optimizer step
+
+  // Logical row-major fp32 <-> this op's layout in the bound storage. Host pointers. Import writes master and compute copy.
+  // The default is for host memory and a storage that starts with the logical values in row-major order.
+  virtual void import_parameter(size_t index, const float* logical);
+  virtual void export_parameter(size_t index, float* logical) const;
+  virtual void export_gradient(size_t index, float* logical) const;
+
+ protected:
+  const std::vector<ParameterView>& bound() const { return bound_; }  // what the default bind() kept
+
+ private:
+  std::vector<ParameterView> bound_;
+};
+
+class Op : public Trainable {
+ public:
   virtual std::vector<StateView> state() { return {}; }
 
   // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward,
@@ -53,12 +70,6 @@ class Op {
   // A tensor of d_in without data is not wanted. Forward in Mode::evaluate saves nothing, so backward may not follow it.
   virtual void forward(Inputs in, Inputs out, Mode mode) = 0;
   virtual void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) = 0;
-
-  // Logical row-major fp32 <-> this op's layout in the bound storage. Host pointers. Import writes master and compute copy.
-  // The default is for host memory and a storage that starts with the logical values in row-major order.
-  virtual void import_parameter(size_t index, const float* logical);
-  virtual void export_parameter(size_t index, float* logical) const;
-  virtual void export_gradient(size_t index, float* logical) const;
 
   void forward(std::initializer_list<Tensor> in, std::initializer_list<Tensor> out, Mode mode = Mode::train) {
     forward(Inputs(in.begin(), in.size()), Inputs(out.begin(), out.size()), mode);
@@ -68,29 +79,16 @@ class Op {
     backward(Inputs(in.begin(), in.size()), Inputs(out.begin(), out.size()), Inputs(d_out.begin(), d_out.size()),
              Inputs(d_in.begin(), d_in.size()), accumulate);
   }
-
- protected:
-  const std::vector<ParameterView>& bound() const { return bound_; }  // what the default bind() kept
-
- private:
-  std::vector<ParameterView> bound_;
 };
 
-// What the defaults of Op do, for ops that lay out some of their parameters plainly. `count`: logical values.
+// What the defaults of Trainable do, for ops that lay out some of their parameters plainly. `count`: logical values.
 void import_plain(const ParameterView& to, const float* logical, int64_t count);
 void export_plain(const ParameterView& from, float* logical, int64_t count);
 void export_plain_gradient(const ParameterView& from, float* logical, int64_t count);
 
 // The head is its own kind: training does forward and backward of a chunk while its logits are in cache.
-class ClassifierOp {
+class ClassifierOp : public Trainable {
  public:
-  virtual ~ClassifierOp() = default;
-  virtual std::vector<ParameterSpec> parameters() const = 0;
-  virtual void bind(std::span<const ParameterView> views) = 0;
-  virtual void weights_changed() {}
-  virtual void import_parameter(size_t index, const float* logical) = 0;
-  virtual void export_parameter(size_t index, float* logical) const = 0;
-  virtual void export_gradient(size_t index, float* logical) const = 0;
   // metrics: fp32 [2] on the device, added to: sum of row losses, count of rows whose largest logit is the target. Ignored rows
   // (target -1) add to neither and have a zero d_x. train's losses are smoothed as asked; evaluate's are the plain cross-entropy.
   virtual void train(const Tensor& x, const Tensor& targets, const Tensor& d_x, const Tensor& metrics, Accumulate accumulate) = 0;

@@ -15,9 +15,9 @@ char* at(void* base, int64_t offset, DType dtype) { return base ? static_cast<ch
 
 }  // namespace
 
-void ParameterStore::add_owner(const std::string& name, AnyOp op, const std::string& tied_to) {
-  Owner owner{op, {}};
-  for (const ParameterSpec& spec : std::visit([](auto* o) { return o->parameters(); }, op)) {
+void ParameterStore::add(const std::string& name, Trainable& op, const std::string& tied_to) {
+  Owner owner{&op, {}};
+  for (const ParameterSpec& spec : op.parameters()) {
     if (owner.numbers.empty() && !tied_to.empty()) {
       const size_t number = find(tied_to);
       if (parameters_[number].spec.shape != spec.shape || parameters_[number].spec.storage != spec.storage) {
@@ -79,7 +79,7 @@ void ParameterStore::bind() {
       view.compute_dtype = flat_.compute_dtype;
       views.push_back(view);
     }
-    std::visit([&](auto* op) { op->bind(views); }, owner.op);
+    owner.op->bind(views);
   }
 }
 
@@ -88,7 +88,7 @@ void ParameterStore::import_all(const Fill& fill) {
     std::vector<float> logical(size_t(elements(parameters_[number].spec.shape)));
     fill(number, parameters_[number], logical);
     const auto [owner, index] = homes_[number];
-    std::visit([&, index = index](auto* op) { op->import_parameter(index, logical.data()); }, owners_[owner].op);
+    owners_[owner].op->import_parameter(index, logical.data());
   }
   weights_changed();
 }
@@ -96,12 +96,12 @@ void ParameterStore::import_all(const Fill& fill) {
 std::vector<float> ParameterStore::gradient(size_t number) const {
   std::vector<float> logical(size_t(elements(parameters_[number].spec.shape)));
   const auto [owner, index] = homes_[number];
-  std::visit([&, index = index](auto* op) { op->export_gradient(index, logical.data()); }, owners_[owner].op);
+  owners_[owner].op->export_gradient(index, logical.data());
   return logical;
 }
 
 void ParameterStore::weights_changed() {
-  for (const Owner& owner : owners_) std::visit([](auto* op) { op->weights_changed(); }, owner.op);
+  for (const Owner& owner : owners_) owner.op->weights_changed();
 }
 
 }  // namespace erg

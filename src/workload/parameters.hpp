@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -22,8 +21,7 @@ class ParameterStore {
  public:
   // Ops are added in network order, which numbers their parameters: initial weights are a formula of that number.
   // `tied_to` names an earlier parameter: the op's first tensor lies there instead of in a place of its own.
-  void add(const std::string& name, Op& op) { add_owner(name, &op, {}); }
-  void add(const std::string& name, ClassifierOp& op, const std::string& tied_to = {}) { add_owner(name, &op, tied_to); }
+  void add(const std::string& name, Trainable& op, const std::string& tied_to = {});
 
   // Lays out, allocates and binds. `moments`: fp32 optimizer states per element, 1 (SGD) or 2 (AdamW).
   void allocate(Engine& engine, DType compute, DType gradient, int moments);
@@ -38,12 +36,10 @@ class ParameterStore {
   const FlatStorage& flat() const { return flat_; }
 
  private:
-  using AnyOp = std::variant<Op*, ClassifierOp*>;
   struct Owner {
-    AnyOp op;
+    Trainable* op;
     std::vector<size_t> numbers;  // of its tensors, in the op's order
   };
-  void add_owner(const std::string& name, AnyOp op, const std::string& tied_to);
   size_t find(const std::string& name) const;
   void lay_out();
   void bind();

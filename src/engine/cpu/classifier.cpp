@@ -51,7 +51,7 @@ class Classifier final : public ClassifierOp {
   }
 
   void bind(std::span<const ParameterView> views) override {
-    bound_.assign(views.begin(), views.end());
+    Trainable::bind(views);
     const int64_t chunk = chunk_rows(d_.rows);
     chunk_ = Products(d_, chunk, views[0].gradient_dtype);
     tail_ = Products(d_, d_.rows % chunk, views[0].gradient_dtype);
@@ -68,10 +68,6 @@ class Classifier final : public ClassifierOp {
     engine_.reserve_scratch(plan.bytes());
   }
 
-  void import_parameter(size_t index, const float* logical) override { import_plain(bound_[index], logical, count(index)); }
-  void export_parameter(size_t index, float* logical) const override { export_plain(bound_[index], logical, count(index)); }
-  void export_gradient(size_t index, float* logical) const override { export_plain_gradient(bound_[index], logical, count(index)); }
-
   void train(const Tensor& x, const Tensor& targets, const Tensor& d_x, const Tensor& metrics, Accumulate accumulate) override {
     for_each_chunk(x, targets, metrics, [&](Products& p, int64_t first, const char* x_rows, ClassifierChunk& c, bool packs) {
       classifier_kernels().train(c);
@@ -80,11 +76,11 @@ class Classifier final : public ClassifierOp {
         p.d_x.multiply(c.d_logits, weight(), static_cast<char*>(d_x.data) + first * row_bytes(), scratch(d_x_gemm_));
       }
       const bool adds = first > 0;
-      p.d_weight(c.transposed, x_rows, bound_[0], adds ? Accumulate::yes : accumulate, scratch(d_weight_gemm_));
+      p.d_weight(c.transposed, x_rows, bound()[0], adds ? Accumulate::yes : accumulate, scratch(d_weight_gemm_));
       if (d_.bias) classifier_kernels().row_sums(d_.dtype, c.transposed, d_.classes, p.rows, bias_sums(), adds);
     });
     if (!d_.bias) return;
-    add_kernels().add_gradient(bound_[1].gradient_dtype, bound_[1].gradient, bias_sums(), d_.classes, accumulate == Accumulate::yes);
+    add_kernels().add_gradient(bound()[1].gradient_dtype, bound()[1].gradient, bias_sums(), d_.classes, accumulate == Accumulate::yes);
   }
 
   void evaluate(const Tensor& x, const Tensor& targets, const Tensor& metrics) override {
@@ -116,7 +112,7 @@ class Classifier final : public ClassifierOp {
       c.transposed = scratch(transposed_);
       const char* const x_rows = static_cast<const char*>(x.data) + first * row_bytes();
       if (packs) p.logits.pack(weight(), scratch(logits_gemm_));
-      p.logits.multiply(x_rows, weight(), c.logits, scratch(logits_gemm_), d_.bias ? bound_[1].master : nullptr);
+      p.logits.multiply(x_rows, weight(), c.logits, scratch(logits_gemm_), d_.bias ? bound()[1].master : nullptr);
       work(p, first, x_rows, c, packs);
       for (int64_t row = 0; row < p.rows; ++row) loss += c.losses[row], hits += c.hits[row];
     }
@@ -134,13 +130,12 @@ class Classifier final : public ClassifierOp {
 
   int64_t count(size_t parameter) const { return parameter == 0 ? d_.classes * d_.in : d_.classes; }
   int64_t row_bytes() const { return d_.in * bytes_of(d_.dtype); }
-  const void* weight() const { return bound_[0].compute; }
+  const void* weight() const { return bound()[0].compute; }
   void* scratch(int64_t offset) const { return static_cast<char*>(engine_.scratch()) + offset; }
   float* bias_sums() const { return static_cast<float*>(scratch(bias_sums_)); }
 
   CpuEngine& engine_;
   ClassifierDesc d_;
-  std::vector<ParameterView> bound_;
   Products chunk_, tail_;  // of each chunk, and of the rows that are left
   int64_t logits_ = 0, d_logits_ = 0, transposed_ = 0, losses_ = 0, hits_ = 0, bias_sums_ = 0;  // in scratch
   int64_t logits_gemm_ = 0, d_x_gemm_ = 0, d_weight_gemm_ = 0;

@@ -25,15 +25,11 @@ class Classifier final : public ClassifierOp {
     if (d_.bias) p.push_back({"bias", {d_.classes}, d_.classes, false, false});
     return p;
   }
-  void bind(std::span<const ParameterView> views) override { bound_.assign(views.begin(), views.end()); }
-  void import_parameter(size_t i, const float* logical) override { import_plain(bound_.at(i), logical, count(i)); }
-  void export_parameter(size_t i, float* logical) const override { export_plain(bound_.at(i), logical, count(i)); }
-  void export_gradient(size_t i, float* logical) const override { export_plain_gradient(bound_.at(i), logical, count(i)); }
 
   void train(const Tensor& x_tensor, const Tensor& targets, const Tensor& d_x_tensor, const Tensor& metrics,
              Accumulate accumulate) override {
     Workspace work(engine_);
-    const float *x = work.load(x_tensor), *w = work.weights(bound_[0], d_.classes * d_.in);
+    const float *x = work.load(x_tensor), *w = work.weights(bound()[0], d_.classes * d_.in);
     float *logits = work.zeros(d_.classes), *d_x = work.zeros(d_.rows * d_.in), *d_w = work.zeros(d_.classes * d_.in);
     float* d_b = work.zeros(d_.classes);
     const float smoothing = d_.label_smoothing, spread = smoothing / float(valid_), scale = float(d_.loss_scale);
@@ -51,13 +47,13 @@ class Classifier final : public ClassifierOp {
       }
     });
     if (d_x_tensor) store(d_x_tensor, d_x);
-    store_gradient(bound_[0], d_w, d_.classes * d_.in, accumulate);
-    if (d_.bias) store_gradient(bound_[1], d_b, d_.classes, accumulate);
+    store_gradient(bound()[0], d_w, d_.classes * d_.in, accumulate);
+    if (d_.bias) store_gradient(bound()[1], d_b, d_.classes, accumulate);
   }
 
   void evaluate(const Tensor& x_tensor, const Tensor& targets, const Tensor& metrics) override {
     Workspace work(engine_);
-    const float *x = work.load(x_tensor), *w = work.weights(bound_[0], d_.classes * d_.in);
+    const float *x = work.load(x_tensor), *w = work.weights(bound()[0], d_.classes * d_.in);
     float* logits = work.zeros(d_.classes);
     for_each_row(targets, [&](int64_t row, int64_t target) {
       const float log_sum = log_softmax(x + row * d_.in, w, logits);
@@ -66,7 +62,6 @@ class Classifier final : public ClassifierOp {
   }
 
  private:
-  int64_t count(size_t i) const { return i == 0 ? d_.classes * d_.in : d_.classes; }
 
   template <class F>
   void for_each_row(const Tensor& targets, F f) const {
@@ -81,7 +76,7 @@ class Classifier final : public ClassifierOp {
 
   // Fills the logits and returns log sum exp: log p_c = logits[c] - result.
   float log_softmax(const float* x, const float* w, float* logits) const {
-    for (int64_t c = 0; c < valid_; ++c) logits[c] = dot(x, w + c * d_.in, d_.in) + (d_.bias ? bound_[1].master[c] : 0);
+    for (int64_t c = 0; c < valid_; ++c) logits[c] = dot(x, w + c * d_.in, d_.in) + (d_.bias ? bound()[1].master[c] : 0);
     const float largest = *std::max_element(logits, logits + valid_);
     double sum = 0;
     for (int64_t c = 0; c < valid_; ++c) sum += std::exp(logits[c] - largest);
@@ -96,7 +91,6 @@ class Classifier final : public ClassifierOp {
   Engine& engine_;
   ClassifierDesc d_;
   int64_t valid_;
-  std::vector<ParameterView> bound_;
 };
 
 }  // namespace
