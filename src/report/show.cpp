@@ -43,6 +43,22 @@ std::string phases(const Record& r) {
   return text;
 }
 
+// "3 steps: 2 data_wait, 1 unknown; the slowest took 1.8 × the median"
+std::string outliers(const Record& r) {
+  if (!r.statistics.is_object() || !r.statistics.contains("outliers")) return {};
+  const Json& o = r.statistics.at("outliers");
+  const int steps = o.value("steps", 0);
+  if (steps == 0) return "none";
+  const Json counts = o.value("causes", Json::object());
+  std::string causes;
+  for (const auto& [cause, count] : counts.items())
+    causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", count.dump(), cause);
+  const Json largest = o.value("largest", Json::array());
+  const double ratio = largest.empty() ? 0 : largest.front().value("ratio", 0.0);
+  return fmt::format("{} step{}: {}{}", steps, steps == 1 ? "" : "s", causes,
+                     ratio > 1 ? fmt::format("; the slowest took {} × the median", significant(ratio, 3)) : "");
+}
+
 std::string machine(const Record& r) {
   std::string text;
   const Json& e = r.environment;
@@ -91,6 +107,7 @@ std::string show_record(const Record& r) {
   text += "\nhow it was measured\n";
   line(text, "phases", phases(r));
   line(text, "stopped by", field_text(r.phases, "stopped_by"));
+  line(text, "outliers", outliers(r));
   if (r.check.is_object()) {
     line(text, "check",
          field_text(r.check, "verdict") + (field_text(r.check, "detail").empty() ? "" : ": " + field_text(r.check, "detail")));

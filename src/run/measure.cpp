@@ -86,6 +86,7 @@ class Loop {
       window_.data_waits.push_back(step.data_wait_s);
       window_.samples += step.samples;
       rule.add(step.time_s);
+      if (edges.step) edges.step();
       const double now = clock_.now();
       window_.measure_s = now - begin;
       const bool statistics = now >= next_statistics;

@@ -29,6 +29,7 @@ using Progress = std::function<void(const std::string& phase, double done_fracti
 // Called at the edges of the measured window, when the device has finished what came before: where counters, clocks and load are read.
 struct WindowEdges {
   std::function<void()> begin, end;
+  std::function<void()> step = {};  // after every measured step
 };
 
 // Warm-up, settle and measure. A step ends when the engine has finished and its loss is on the host: the declared point where a step

@@ -7,14 +7,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/inference.hpp"
 #include "core/stats.hpp"
 #include "store/metrics.hpp"
 
 namespace erg {
 namespace {
 
-constexpr double outlier_z = 3.5;  // Iglewicz & Hoaglin 1993
-constexpr double data_bound_share = 0.05;
+constexpr double data_bound_share = 0.05, outlier_share = 0.05;
+constexpr double drift_p = 0.01, drift_change = 0.01;
+constexpr size_t listed_outliers = 10;
 
 double sum(const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
@@ -34,6 +36,29 @@ void add(Metrics& metrics, const std::string& name, std::optional<double> value,
     metrics[name] = value ? measured(name, *value) : unavailable(name, reason);
 }
 
+// How much the step time changed over the window, by its trend, relative to the median.
+struct Drift {
+  double change;
+  Interval ci95;
+  double p;
+  bool significant() const { return p < drift_p && std::abs(change) > drift_change; }
+};
+
+Drift drift_of(const std::vector<double>& times) {
+  const Trend t = trend_of(times);
+  const double scale = double(times.size() - 1) / median(times);
+  return {t.slope * scale, {t.slope95.low * scale, t.slope95.high * scale}, t.p};
+}
+
+// {"data_wait": 2, "unknown": 1}, the most frequent first.
+std::vector<std::pair<std::string, int>> causes(const std::vector<Outlier>& outliers) {
+  std::map<std::string, int> counts;
+  for (const Outlier& o : outliers) ++counts[o.cause];
+  std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
+}
+
 // Throughput = samples / time of the whole window. Its interval is that of the mean step time, whose inverse it is.
 void add_speed(Metrics& metrics, const Spec& spec, const Plan& plan, const Measurements& m) {
   const Window& w = m.window;
@@ -47,8 +72,14 @@ void add_speed(Metrics& metrics, const Spec& spec, const Plan& plan, const Measu
   metrics["step_time_s"] = with_interval(measured("step_time_s", median(w.step_times)), middle.low, middle.high, n);
   add(metrics, "step_time_p5_s", quantile(w.step_times, 0.05));
   add(metrics, "step_time_p95_s", quantile(w.step_times, 0.95));
-  const std::vector<double> z = modified_z(w.step_times);
-  add(metrics, "outlier_steps", double(std::count_if(z.begin(), z.end(), [](double v) { return v > outlier_z; })));
+  add(metrics, "outlier_steps", double(find_outliers(w.step_times, w.data_waits, m.step_host).size()));
+  const Drift drift = drift_of(w.step_times);
+  if (std::isfinite(drift.change))
+    metrics["step_time_drift"] = with_interval(measured("step_time_drift", drift.change), drift.ci95.low, drift.ci95.high, n);
+  else
+    metrics["step_time_drift"] = unavailable("step_time_drift", "fewer than 10 steps");
+  const double r = autocorrelation_lag1(w.step_times);
+  add(metrics, "step_time_autocorrelation", std::isnan(r) ? std::nullopt : std::optional(r), "all steps took the same time");
 
   const double flops = plan.flops_per_step * double(n) / w.measure_s / double(spec.devices);
   metrics["model_tflops_per_device"] =
@@ -81,10 +112,10 @@ std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, co
     add(metrics, "data_wait_s", sum(w.data_waits));
     add(metrics, "loss_last", w.losses.back());
   } else {
-    for (const std::string& name :
-         {m.sample_unit + "_per_s", std::string("step_time_s"), std::string("step_time_p5_s"), std::string("step_time_p95_s"),
-          std::string("outlier_steps"), std::string("model_tflops_per_device"), std::string("mfu"), std::string("device_utilization"),
-          std::string("data_wait_s"), std::string("loss_last")})
+    for (const std::string& name : {m.sample_unit + "_per_s", std::string("step_time_s"), std::string("step_time_p5_s"),
+                                    std::string("step_time_p95_s"), std::string("outlier_steps"), std::string("step_time_drift"),
+                                    std::string("step_time_autocorrelation"), std::string("model_tflops_per_device"), std::string("mfu"),
+                                    std::string("device_utilization"), std::string("data_wait_s"), std::string("loss_last")})
       metrics[name] = unavailable(name, nothing);
   }
   metrics["mfu_probe"] = unavailable("mfu_probe", "this version has no probe to measure the peak with");
@@ -108,10 +139,44 @@ void withhold_speed(std::map<std::string, Metric>& metrics, const std::string& r
       m->second = unavailable(kind.name, "withheld: " + reason);
 }
 
-std::vector<Flag> window_flags(const Window& window) {
-  const double wait = sum(window.data_waits);
-  if (window.measure_s <= 0 || wait <= data_bound_share * window.measure_s) return {};
-  return {{"data_bound", fmt::format("waiting for batches took {:.0f} % of the window", 100 * wait / window.measure_s)}};
+Json window_statistics(const Measurements& m) {
+  const Window& w = m.window;
+  if (w.step_times.empty()) return nullptr;
+  std::vector<Outlier> outliers = find_outliers(w.step_times, w.data_waits, m.step_host);
+  Json counts = Json::object(), largest = Json::array();
+  for (const auto& [cause, count] : causes(outliers)) counts[cause] = count;
+  const size_t total = outliers.size();
+  std::stable_sort(outliers.begin(), outliers.end(), [](const Outlier& a, const Outlier& b) { return a.ratio > b.ratio; });
+  outliers.resize(std::min(total, listed_outliers));
+  for (const Outlier& o : outliers)
+    largest.push_back({{"step", o.step}, {"ratio", o.ratio}, {"z", std::isfinite(o.z) ? Json(o.z) : Json(nullptr)}, {"cause", o.cause}});
+  const Drift drift = drift_of(w.step_times);
+  const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
+  int64_t preemptions = 0;
+  for (const StepHost& h : m.step_host) preemptions += h.preemptions;
+  return {{"outliers", {{"steps", total}, {"threshold_z", outlier_z}, {"causes", counts}, {"largest", largest}}},
+          {"drift", {{"change", number(drift.change)}, {"p", number(drift.p)}, {"significant", drift.significant()}}},
+          {"autocorrelation_lag1", number(autocorrelation_lag1(w.step_times))},
+          {"major_faults", m.end.major_faults - m.begin.major_faults},
+          {"preemptions", preemptions}};
+}
+
+std::vector<Flag> window_flags(const Measurements& m) {
+  const Window& w = m.window;
+  std::vector<Flag> flags;
+  if (w.step_times.empty() || w.measure_s <= 0) return flags;
+  if (const double wait = sum(w.data_waits); wait > data_bound_share * w.measure_s)
+    flags.push_back({"data_bound", fmt::format("waiting for batches took {:.0f} % of the window", 100 * wait / w.measure_s)});
+  if (const Drift d = drift_of(w.step_times); d.significant())
+    flags.push_back({"drift", fmt::format("the step time changes by {:+.1f} % over the window (95 %: {:+.1f} to {:+.1f} %, p = {:.2g})",
+                                          100 * d.change, 100 * d.ci95.low, 100 * d.ci95.high, d.p)});
+  const std::vector<Outlier> outliers = find_outliers(w.step_times, w.data_waits, m.step_host);
+  if (double(outliers.size()) > outlier_share * double(w.step_times.size())) {
+    std::string text;
+    for (const auto& [cause, count] : causes(outliers)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cause);
+    flags.push_back({"outliers", fmt::format("{} of {} steps: {}", outliers.size(), w.step_times.size(), text)});
+  }
+  return flags;
 }
 
 }  // namespace erg

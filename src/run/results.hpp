@@ -9,15 +9,17 @@
 #include "plan/plan.hpp"
 #include "run/host_use.hpp"
 #include "run/measure.hpp"
+#include "run/outliers.hpp"
 
 namespace erg {
 
 struct Measurements {
   Window window;
-  HostSample begin, end;           // at the window's edges
-  std::string sample_unit;         // "images" or "tokens"
-  int64_t threads = 1;             // that the engine may use
-  double mean_resident_bytes = 0;  // over the window; 0 when it was never read
+  HostSample begin, end;            // at the window's edges
+  std::vector<StepHost> step_host;  // a step of the window each
+  std::string sample_unit;          // "images" or "tokens"
+  int64_t threads = 1;              // that the engine may use
+  double mean_resident_bytes = 0;   // over the window; 0 when it was never read
   int64_t peak_arena_bytes = 0;
   std::optional<int64_t> peak_resident_bytes;
   std::optional<Validation> validation;
@@ -30,7 +32,11 @@ std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, co
 // The score of a run that is not valid: speed metrics lose their values, losses and memory stay as evidence.
 void withhold_speed(std::map<std::string, Metric>& metrics, const std::string& reason);
 
-// data_bound: waiting for batches took over 5 % of the window.
-std::vector<Flag> window_flags(const Window& window);
+// What stands in the record's `statistics`: outliers with their causes, drift, correlation, page faults and preemptions (docs/record.md).
+Json window_statistics(const Measurements& measurements);
+
+// data_bound: waiting for batches took over 5 % of the window. drift: the trend is significant (p < 0.01) and changes the step time by over
+// 1 % from the window's begin to its end. outliers: over 5 % of the steps.
+std::vector<Flag> window_flags(const Measurements& measurements);
 
 }  // namespace erg

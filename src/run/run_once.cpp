@@ -12,6 +12,7 @@
 #include "run/host_use.hpp"
 #include "run/measure.hpp"
 #include "run/results.hpp"
+#include "run/step_watch.hpp"
 #include "run/verdict.hpp"
 #include "store/plan_json.hpp"
 #include "store/process_id.hpp"
@@ -146,9 +147,11 @@ class Run {
       if (phase == "measure") resident.sample();
       if (options_.progress) options_.progress(phase, fraction, detail);
     };
-    const WindowEdges edges = {[&] { measured_.begin = sample_host(steady_clock()); },
-                               [&] { measured_.end = sample_host(steady_clock()); }};
+    StepWatch watch(steady_clock());
+    const WindowEdges edges = {[&] { measured_.begin = sample_host(steady_clock()), watch.begin(); },
+                               [&] { measured_.end = sample_host(steady_clock()), watch.end(); }, [&] { watch.step(); }};
     measured_.window = measure_window(workload, engine, spec_.measure, steady_clock(), progress, edges);
+    measured_.step_host = watch.steps();
     measured_.mean_resident_bytes = resident.value();
     measured_.peak_arena_bytes = engine.memory_peak();
     measured_.peak_resident_bytes = peak_resident_bytes();
@@ -181,13 +184,14 @@ class Run {
     record_.step_times = w.step_times;
     record_.losses = w.losses;
     record_.metrics = run_metrics(spec_, plan, measured_);
+    record_.statistics = window_statistics(measured_);
 
     Verdict losses = judge_losses(w.all_losses, double(softmax_classes(spec_.workload))), checked = judge_check(check);
     if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty())
       losses.invalid = "the validation loss is not finite";
     const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;
     for (const auto& flags :
-         {w.flags, window_flags(w), host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
+         {w.flags, window_flags(measured_), host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
       add_flags(record_.flags, flags);
     if (!invalid.empty()) withhold_speed(record_.metrics, invalid);
 

@@ -14,6 +14,8 @@ const std::vector<MetricKind>& metric_kinds() {
       {"step_time_p5_s", "s", "lower", "5th percentile of the step time", true},
       {"step_time_p95_s", "s", "lower", "95th percentile of the step time", true},
       {"outlier_steps", "1", "lower", "steps with |modified z| > 3.5, all kept", true},
+      {"step_time_drift", "1", "", "change of the step time over the window by its trend / median", true},
+      {"step_time_autocorrelation", "1", "", "of a step's time with the next one's", true},
       {"model_tflops_per_device", "TFLOP/s", "higher", "model FLOPs of the plan's convention / time / devices", true},
       {"mfu", "1", "higher", "model FLOP/s / declared dense peak", true},
       {"mfu_probe", "1", "higher", "model FLOP/s / measured GEMM peak", true},

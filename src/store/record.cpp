@@ -112,6 +112,7 @@ Json to_json(const Record& r) {
   for (const auto& [name, metric] : r.metrics) j["metrics"][name] = metric_json(metric);
   j["energy"] = r.energy;
   j["phases"] = r.phases;
+  j["statistics"] = r.statistics;
   j["check"] = r.check;
   j["flags"] = Json::array();
   for (const Flag& f : r.flags) j["flags"].push_back({{"code", f.code}, {"detail", f.detail}});
@@ -145,6 +146,7 @@ Record record_from_json(const Json& json) {
   for (const auto& [name, metric] : metrics.items()) r.metrics[name] = metric_from(metric, name);
   r.energy = in.any("energy");
   r.phases = in.any("phases");
+  r.statistics = in.any("statistics");
   r.check = in.any("check");
   const Json flags = in.optional<Json>("flags", Json::array());
   for (const Json& f : flags) {

@@ -36,9 +36,10 @@ struct Record {
   std::string spec_hash, sweep_id;
   std::vector<std::pair<std::string, std::string>> coordinates;
   std::map<std::string, Metric> metrics;
-  Json energy;  // {"domains":[],"not_included":[...]}
-  Json phases;  // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":..., "stopped_by":...}
-  Json check;   // {"verdict":"passed","losses":[...],"reference":[...],...}: METHOD §2
+  Json energy;      // {"domains":[],"not_included":[...]}
+  Json phases;      // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":..., "stopped_by":...}
+  Json statistics;  // of the window: {"outliers":{...},"drift":{...},...}
+  Json check;       // {"verdict":"passed","losses":[...],"reference":[...],...}: METHOD §2
   std::vector<Flag> flags;
   std::vector<double> step_times, losses;  // every step of the window; in samples.json, not in record.json
   std::string repro, started;              // ISO 8601

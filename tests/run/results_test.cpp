@@ -136,10 +136,59 @@ TEST(Results, AnInvalidRunLosesItsSpeedOnly) {
 
 TEST(Results, WaitingForDataIsFlagged) {
   Known k;
-  EXPECT_TRUE(window_flags(k.m.window).empty());
+  EXPECT_TRUE(window_flags(k.m).empty());
   k.m.window.data_waits.assign(20, 0.03);
-  EXPECT_EQ(window_flags(k.m.window).at(0).code, "data_bound");
+  EXPECT_EQ(window_flags(k.m).at(0).code, "data_bound");
   EXPECT_TRUE(window_flags({}).empty());
+}
+
+// 0.500 s to 0.519 s in equal steps: Theil and Sen's slope is 1 ms a step, the median 0.5095 s.
+TEST(Results, ADriftIsMeasuredAndFlagged) {
+  Known k;
+  for (size_t i = 0; i < 20; ++i) k.m.window.step_times[i] = 0.5 + 0.001 * double(i);
+  const Metric drift = run_metrics(k.spec, k.plan, k.m).at("step_time_drift");
+  EXPECT_NEAR(*drift.value, 0.019 / 0.5095, 1e-9);
+  EXPECT_NEAR(drift.ci95->first, 0.019 / 0.5095, 1e-9);
+  const auto flags = window_flags(k.m);
+  ASSERT_EQ(flags.size(), 1u);
+  EXPECT_EQ(flags[0].code, "drift");
+  EXPECT_THAT(flags[0].detail, testing::HasSubstr("+3.7 % over the window"));
+  EXPECT_EQ(window_statistics(k.m)["drift"]["significant"], true);
+
+  for (double& t : k.m.window.step_times) t = 0.5 + (t - 0.5) / 10;  // as significant, but 0.4 %
+  EXPECT_TRUE(window_flags(k.m).empty());
+  k.m.window.step_times.resize(9);
+  EXPECT_EQ(run_metrics(k.spec, k.plan, k.m).at("step_time_drift").reason, "fewer than 10 steps");
+}
+
+TEST(Results, OutliersAreExplainedAndManyAreFlagged) {
+  Known k;
+  for (size_t i = 0; i < 20; ++i) k.m.window.step_times[i] = 0.5 + 0.001 * double(i % 5);
+  k.m.window.step_times[7] = 0.8;
+  k.m.step_host.assign(20, {});
+  EXPECT_TRUE(window_flags(k.m).empty());  // one of 20 is no more than 5 %
+  k.m.window.step_times[9] = 0.9;
+  k.m.step_host[9].preemptions = 100;
+  k.m.step_host[9].major_faults = 0;
+  k.m.end.major_faults = 12;
+  const auto flags = window_flags(k.m);
+  ASSERT_EQ(flags.size(), 1u);
+  EXPECT_EQ(flags[0].code, "outliers");
+  EXPECT_EQ(flags[0].detail, "2 of 20 steps: 1 context_switches, 1 unknown");
+  const Json s = window_statistics(k.m);
+  EXPECT_EQ(s["outliers"]["steps"], 2);
+  EXPECT_EQ(s["outliers"]["causes"], Json({{"context_switches", 1}, {"unknown", 1}}));
+  EXPECT_EQ(s["outliers"]["largest"][0]["step"], 9);
+  EXPECT_EQ(s["major_faults"], 12);
+  EXPECT_EQ(s["preemptions"], 100);
+  EXPECT_TRUE(window_statistics({}).is_null());
+}
+
+TEST(Results, CorrelationNeedsSteps) {
+  Known k;
+  EXPECT_EQ(run_metrics(k.spec, k.plan, k.m).at("step_time_autocorrelation").reason, "all steps took the same time");
+  for (size_t i = 0; i < 20; ++i) k.m.window.step_times[i] = i % 2 ? 0.6 : 0.5;
+  EXPECT_NEAR(*run_metrics(k.spec, k.plan, k.m).at("step_time_autocorrelation").value, -0.95, 1e-9);  // -(n - 1) / n
 }
 
 }  // namespace

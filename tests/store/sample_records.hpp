@@ -59,6 +59,8 @@ inline Record gpt_record(const std::string& id, int batch, double tokens_per_s) 
   r.metrics["loss_validation"] = measured("loss_validation", 7.4);
   r.energy = {{"domains", Json::array()}, {"not_included", {"rapl: /sys/class/powercap/intel-rapl is not there"}}};
   r.phases = {{"init_s", 1.2}, {"check_s", 0.8}, {"warmup_s", 2.5}, {"settle_s", 4.0}, {"measure_s", 10.4}, {"stopped_by", "precision"}};
+  r.statistics = {
+      {"outliers", {{"steps", 2}, {"causes", {{"data_wait", 1}, {"unknown", 1}}}, {"largest", {{{"step", 7}, {"ratio", 1.83}}}}}}};
   r.check = {{"verdict", "passed"}, {"losses", {10.9, 10.8, 10.7}}, {"detail", ""}};
   r.step_times = {step, step, step};
   r.losses = {7.3, 7.2, 7.1234};
