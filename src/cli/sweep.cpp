@@ -54,6 +54,11 @@ void register_sweep(CLI::App& app) {
   auto sweep = std::make_shared<SweepCommand>();
   add_spec_options(command, sweep->spec);
   command.add_option("--axis", sweep->spec.request.axes, "An axis: global_batch=16,32-2048*2; may be given often")->allow_extra_args(false);
+  command.add_option("--zip", sweep->spec.request.zips, "Axes that advance together: global_batch,micro_batch")->allow_extra_args(false);
+  command.add_option("--exclude", sweep->spec.request.excludes, "Points to leave out: 'global_batch > 512 and devices == 1'")
+      ->allow_extra_args(false);
+  command.add_option("--compute", sweep->spec.request.computes, "A value from others: 'micro_batch=global_batch / devices'")
+      ->allow_extra_args(false);
   command.add_flag("--dry-run", sweep->dry_run, "Print the points and run nothing");
   add_results_option(command, sweep->results);
   add_json_option(command, sweep->json);

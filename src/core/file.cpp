@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -56,14 +57,14 @@ fs::path make_aside(const fs::path& path, int& fd) {
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
+std::string read_file(const fs::path& path, size_t most) {
   const auto fail = [&] { return Error(ErrorKind::usage, fmt::format("cannot read the file: {}", std::strerror(errno)), path.string()); };
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw fail();
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw fail();
   std::string content;
-  if (S_ISREG(status.st_mode)) content.reserve(size_t(status.st_size));
+  if (S_ISREG(status.st_mode)) content.reserve(std::min(size_t(status.st_size), most));
   char part[1 << 16];
   for (;;) {  // not by st_size: files of /proc and /sys say 0
     const ssize_t n = ::read(file.get(), part, sizeof part);
@@ -71,6 +72,9 @@ std::string read_file(const fs::path& path) {
     if (n < 0) throw fail();
     if (n == 0) return content;
     content.append(part, size_t(n));
+    if (content.size() > most)
+      throw Error(ErrorKind::usage, fmt::format("the file is larger than the {} MB that are read of such files", most / 1'000'000),
+                  path.string());
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace erg {
 
-std::string read_file(const std::filesystem::path& path);  // throws Error(usage) naming the path
+// Throws Error(usage) naming the path; also for more than `most` bytes, as /dev/zero has.
+std::string read_file(const std::filesystem::path& path, size_t most = size_t(-1));
 // Write aside, fsync, rename: safe on NFS and under kill -9. Throws Error(failed).
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 std::filesystem::path executable_folder();  // where the running binary lies

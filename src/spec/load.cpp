@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "spec/settings.hpp"
@@ -17,6 +18,45 @@ std::string plain_text(const TomlValue& value) {
   return text ? *text : toml_text(value);
 }
 
+// Which axes advance together: the index of each axis's first partner, its own without a zip.
+std::vector<size_t> leaders(const Document& sweep) {
+  const auto axis_of = [&](const Key* key) {
+    return size_t(std::find_if(sweep.axes.begin(), sweep.axes.end(), [&](const SettingAxis& a) { return a.key == key; }) -
+                  sweep.axes.begin());
+  };
+  std::vector<size_t> leader(sweep.axes.size());
+  std::vector<bool> zipped(sweep.axes.size(), false);
+  std::iota(leader.begin(), leader.end(), size_t(0));
+  for (const Zip& zip : sweep.zips) {
+    std::vector<size_t> members;
+    std::string without;
+    for (const Key* key : zip.keys) {
+      const size_t i = axis_of(key);
+      if (i < leader.size())
+        members.push_back(i);
+      else
+        without = key->name;
+    }
+    if (members.empty()) continue;  // meant for another [[sweep]] table
+    if (!without.empty())
+      throw Error(ErrorKind::usage, fmt::format("zip names {}, which has no axis", without), zip.where, "give it values in [axes]");
+    std::sort(members.begin(), members.end());
+    for (const size_t i : members) {
+      const SettingAxis &axis = sweep.axes[i], &first = sweep.axes[members[0]];
+      if (zipped[i])
+        throw Error(ErrorKind::usage, fmt::format("{} stands in two zips", axis.key->name), zip.where, "put its axes into one");
+      if (axis.values.size() != first.values.size())
+        throw Error(ErrorKind::usage,
+                    fmt::format("zipped axes differ in length: {} has {} values, {} has {}", first.key->name, first.values.size(),
+                                axis.key->name, axis.values.size()),
+                    zip.where, "give them equally many values");
+      zipped[i] = true;
+      leader[i] = members[0];
+    }
+  }
+  return leader;
+}
+
 // An axis replaces a value given beside it, so its value comes last.
 SweepPoint make_point(const Document& sweep, const std::vector<size_t>& at) {
   std::vector<Setting> settings = sweep.settings;
@@ -25,7 +65,10 @@ SweepPoint make_point(const Document& sweep, const std::vector<size_t>& at) {
     settings.push_back(sweep.axes[i].values[at[i]]);
     point.coordinates.emplace_back(sweep.axes[i].key->name, plain_text(settings.back().value));
   }
-  point.spec = build_spec(settings, sweep.labels);
+  const BuiltSpec built = build_computed(settings, sweep);
+  point.spec = built.spec;
+  point.skip_reason = built.problem;
+  if (!built.problem.empty()) return point;
   try {
     validate(point.spec);
     validate_runnable(point.spec);
@@ -33,30 +76,85 @@ SweepPoint make_point(const Document& sweep, const std::vector<size_t>& at) {
   return point;
 }
 
-// The cross product, the last axis fastest. Returns the kinds of workload that occur.
-std::set<WorkloadKind> add_points(const Document& sweep, std::vector<SweepPoint>& points) {
+// What occurred in a sweep, so that what nothing has a use for can be refused.
+struct Used {
+  std::set<WorkloadKind> kinds;
+  std::set<std::string> places;  // of exclusions that matched and zips that have axes
+};
+
+void require_no_conflict(const Document& sweep) {
+  for (const Computed& c : sweep.computed)
+    for (const SettingAxis& axis : sweep.axes)
+      if (axis.key == c.key)
+        throw Error(ErrorKind::usage, fmt::format("{} is an axis and computed", c.key->name), c.where, "remove one of the two");
+}
+
+bool excluded(const Document& sweep, const Spec& spec, Used& used) {
+  bool any = false;
+  for (const Exclusion& e : sweep.exclusions)
+    if (e.matches(spec)) {
+      used.places.insert(e.where);
+      any = true;
+    }
+  return any;
+}
+
+// The cross product, the last axis fastest, zipped axes together.
+void add_points(const Document& sweep, std::vector<SweepPoint>& points, Used& used) {
+  require_no_conflict(sweep);
+  const std::vector<size_t> leader = leaders(sweep);
+  for (const Zip& zip : sweep.zips)
+    if (std::any_of(sweep.axes.begin(), sweep.axes.end(),
+                    [&](const SettingAxis& a) { return std::find(zip.keys.begin(), zip.keys.end(), a.key) != zip.keys.end(); }))
+      used.places.insert(zip.where);
   double count = 1;
-  for (const SettingAxis& axis : sweep.axes) count *= double(axis.values.size());
+  for (size_t i = 0; i < leader.size(); ++i)
+    if (leader[i] == i) count *= double(sweep.axes[i].values.size());
   if (count > most_points) throw Error(ErrorKind::usage, fmt::format("the sweep has {} points, more than {}", count, most_points));
 
-  std::set<WorkloadKind> kinds;
+  const size_t before = points.size();
   std::vector<size_t> at(sweep.axes.size(), 0);
-  for (;;) {
-    points.push_back(make_point(sweep, at));
-    kinds.insert(points.back().spec.workload.kind);
-    size_t axis = at.size();
-    while (axis > 0 && ++at[axis - 1] == sweep.axes[axis - 1].values.size()) at[--axis] = 0;
-    if (axis == 0) return kinds;
+  for (bool more = true; more;) {
+    SweepPoint point = make_point(sweep, at);
+    used.kinds.insert(point.spec.workload.kind);
+    if (!excluded(sweep, point.spec, used)) points.push_back(std::move(point));
+    more = false;
+    for (size_t axis = at.size(); axis > 0 && !more; --axis) {
+      if (leader[axis - 1] != axis - 1) continue;
+      more = ++at[axis - 1] < sweep.axes[axis - 1].values.size();
+      if (!more) at[axis - 1] = 0;
+    }
+    for (size_t i = 0; i < at.size(); ++i) at[i] = at[leader[i]];
   }
+  if (points.size() == before) throw Error(ErrorKind::usage, "every point is excluded", sweep.exclusions.back().where, "exclude less");
+}
+
+// A zip or an exclusion that did nothing is a slip, unless a flag has changed a key that it names.
+void require_effect(const Document& given, const Document& flags, const Used& used) {
+  const auto by_flag = [&](const std::vector<const Key*>& keys) {
+    return std::any_of(keys.begin(), keys.end(), [&](const Key* k) {
+      return std::any_of(flags.settings.begin(), flags.settings.end(), [&](const Setting& s) { return s.key == k; }) ||
+             std::any_of(flags.axes.begin(), flags.axes.end(), [&](const SettingAxis& a) { return a.key == k; });
+    });
+  };
+  for (const Exclusion& e : given.exclusions)
+    if (!used.places.count(e.where) && !by_flag(e.keys()))
+      throw Error(ErrorKind::usage, "this excludes no point", e.where, "remove it, or compare with the points of --dry-run");
+  for (const Zip& z : given.zips)
+    if (!used.places.count(z.where) && !by_flag(z.keys))
+      throw Error(ErrorKind::usage, fmt::format("zip names {}, which has no axis", z.keys.front()->name), z.where,
+                  "give it values in [axes]");
 }
 
 }  // namespace
 
 Spec load_spec(const SpecRequest& request) {
   const Document document = overlay(read_source(request.source), read_flags(request));
-  if (!document.axes.empty() || !document.sweeps.empty())
+  if (!document.axes.empty() || !document.sweeps.empty() || !document.zips.empty() || !document.exclusions.empty())
     throw Error(ErrorKind::usage, "this describes a sweep, not one run", request.source, fmt::format("ergometer sweep {}", request.source));
-  const Spec spec = build_spec(document.settings, document.labels);
+  const BuiltSpec built = build_computed(document.settings, document);
+  if (!built.problem.empty()) throw Error(ErrorKind::usage, built.problem, built.where);
+  const Spec& spec = built.spec;
   require_used(document, {spec.workload.kind});
   try {
     validate(spec);
@@ -77,14 +175,19 @@ std::vector<SweepPoint> load_sweep(const SpecRequest& request) {
   const std::vector<Document> sweeps = file.sweeps.empty() ? std::vector<Document>(1) : file.sweeps;
 
   std::vector<SweepPoint> points;
-  std::set<WorkloadKind> kinds;
+  Used used;
   for (const Document& own : sweeps) {
-    const std::set<WorkloadKind> here = add_points(overlay(overlay(shared, own), flags), points);
-    require_used(own, here);  // what stands above the [[sweep]] tables may be meant for some of them
-    kinds.insert(here.begin(), here.end());
+    Used here;
+    add_points(overlay(overlay(shared, own), flags), points, here);
+    require_used(own, here.kinds);  // what stands above the [[sweep]] tables may be meant for some of them
+    require_effect(own, flags, here);
+    used.kinds.insert(here.kinds.begin(), here.kinds.end());
+    used.places.insert(here.places.begin(), here.places.end());
   }
-  require_used(shared, kinds);
-  require_used(flags, kinds);
+  require_used(shared, used.kinds);
+  require_used(flags, used.kinds);
+  require_effect(shared, flags, used);
+  require_effect(flags, {}, used);
 
   std::vector<SweepPoint> all;
   for (int64_t repeat = 0, added = 1; added > 0; ++repeat) {

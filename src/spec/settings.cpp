@@ -29,6 +29,46 @@ SettingAxis axis_from_text(const Axis& axis, const std::string& where) {
   return result;
 }
 
+Error bad_zip(const std::string& where) {
+  return Error(ErrorKind::usage, "zip takes lists of axes", where, "write zip = [[\"global_batch\", \"micro_batch\"]]");
+}
+
+Zip zip_of(const std::vector<std::string>& names, const std::string& where) {
+  Zip zip{{}, where};
+  for (const std::string& name : names) {
+    const Key& key = find_key(name, where);
+    if (std::find(zip.keys.begin(), zip.keys.end(), &key) != zip.keys.end())
+      throw Error(ErrorKind::usage, fmt::format("{} stands in this zip twice", key.name), where);
+    zip.keys.push_back(&key);
+  }
+  if (zip.keys.size() < 2) throw bad_zip(where);
+  return zip;
+}
+
+Computed computed_of(const std::string& name, const std::string& text, const std::string& where) {
+  const Key& key = find_key(name, where);
+  const auto usual = key.get(Spec{});
+  if (!usual || (!usual->as<int64_t>() && !usual->as<double>()))
+    throw Error(ErrorKind::usage, fmt::format("{} cannot be computed: it takes {}", key.name, key.type), where);
+  return {&key, text, parse_formula(text, where), where};
+}
+
+// A formula sees the values given and those computed before it.
+void require_order(const std::vector<Computed>& computed) {
+  for (auto c = computed.begin(); c != computed.end(); ++c) {
+    std::vector<const Key*> named;
+    c->formula.add_keys(named);
+    for (auto later = c; later != computed.end(); ++later)
+      if (std::find(named.begin(), named.end(), later->key) != named.end())
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("{} is computed from {}, which is {}", c->key->name, later->key->name, later == c ? "itself" : "computed after it"),
+            c->where, later == c ? "" : fmt::format("move {} up", later->key->name));
+  }
+}
+
+constexpr size_t largest_spec = 64'000'000;  // bytes; an endless input such as /dev/zero ends here
+
 class Reader {
  public:
   explicit Reader(const std::string& source) : source_(source) {}
@@ -39,6 +79,8 @@ class Reader {
       const std::string where = place_text(source_, e.place);
       if (e.key == "axes") {
         axes(table_of(e), "", d);
+      } else if (e.key == "compute") {
+        computed(table_of(e), "", d);
       } else if (e.key == "labels") {
         for (const TomlEntry& label : table_of(e)) d.labels.emplace_back(label.key, text_of(label));
       } else if (e.key == "sweep" && may_have_sweeps) {
@@ -46,7 +88,7 @@ class Reader {
       } else if (is_key_table(e.key)) {
         for (const TomlEntry& inner : table_of(e)) settings(inner, e.key + "." + inner.key, d);
       } else if (is_table(e.value)) {
-        const std::vector<std::string> tables = {"workload", "layout", "measure", "energy", "axes", "labels", "sweep"};
+        const std::vector<std::string> tables = {"workload", "layout", "measure", "energy", "axes", "compute", "labels", "sweep"};
         const std::string nearest = nearest_name(e.key, tables);
         throw Error(ErrorKind::usage, fmt::format("unknown table {}", shortened(e.key)), where,
                     nearest.empty() ? fmt::format("the tables are {}", fmt::join(tables, ", ")) : fmt::format("did you mean {}?", nearest));
@@ -70,11 +112,20 @@ class Reader {
   void axes(const TomlTable& table, const std::string& prefix, Document& d) const {
     for (const TomlEntry& e : table) {
       const std::string name = prefix + e.key, where = place_text(source_, e.place);
+      if (name == "zip" || name == "exclude") {
+        if (name == "zip")
+          zips(e, d);
+        else
+          exclusions(e, d);
+        continue;
+      }
       if (const auto* inner = e.value.as<TomlTable>()) {
         axes(*inner, name + ".", d);  // workload.global_batch = [...]
         continue;
       }
       const Key& key = find_key(name, where);
+      if (std::any_of(d.axes.begin(), d.axes.end(), [&](const SettingAxis& a) { return a.key == &key; }))
+        throw Error(ErrorKind::usage, fmt::format("{} is given as an axis twice", key.name), where, "put all values into one list");
       if (const auto* text = e.value.as<std::string>()) {
         d.axes.push_back(axis_from_text(parse_axis(name + "=" + *text, where), where));
       } else {
@@ -85,6 +136,45 @@ class Reader {
         if (axis.values.empty()) throw Error(ErrorKind::usage, fmt::format("axis {} has no values", name), where);
         d.axes.push_back(std::move(axis));
       }
+    }
+  }
+
+  // zip = [["global_batch", "micro_batch"], …], or one list of names alone.
+  void zips(const TomlEntry& entry, Document& d) const {
+    const std::string where = place_text(source_, entry.place);
+    const auto* groups = entry.value.as<TomlArray>();
+    const TomlArray alone = {entry.value};
+    const bool names_alone = groups && !groups->empty() && groups->front().as<std::string>();
+    for (const TomlValue& group : names_alone ? alone : groups ? *groups : TomlArray{}) {
+      std::vector<std::string> names;
+      const auto* members = group.as<TomlArray>();
+      for (const TomlValue& member : members ? *members : TomlArray{})
+        if (const auto* name = member.as<std::string>()) names.push_back(*name);
+      if (!members || names.size() != members->size()) throw bad_zip(where);
+      d.zips.push_back(zip_of(names, place_text(source_, group.place)));
+    }
+    if (!groups || groups->empty()) throw bad_zip(where);
+  }
+
+  void exclusions(const TomlEntry& entry, Document& d) const {
+    const auto* several = entry.value.as<TomlArray>();
+    const TomlArray alone = {entry.value};
+    for (const TomlValue& one : several ? *several : alone)
+      d.exclusions.push_back(read_exclusion(one, source_, place_text(source_, one.place)));
+  }
+
+  void computed(const TomlTable& table, const std::string& prefix, Document& d) const {
+    for (const TomlEntry& e : table) {
+      const std::string name = prefix + e.key, where = place_text(source_, e.place);
+      if (const auto* inner = e.value.as<TomlTable>()) {
+        computed(*inner, name + ".", d);
+        continue;
+      }
+      const auto* text = e.value.as<std::string>();
+      if (!text)
+        throw Error(ErrorKind::usage, fmt::format("compute.{} takes a formula", name), where,
+                    "put it in quotes: \"global_batch / devices\"");
+      d.computed.push_back(computed_of(name, *text, where));
     }
   }
 
@@ -169,13 +259,14 @@ Document read_source(const std::string& source) {
     d.settings = {named(source), {&preset, {source, {}}, source}};
     return d;
   }
-  if (!std::filesystem::exists(source)) {
+  std::error_code unreadable;  // a name too long is no file either
+  if (!std::filesystem::exists(source, unreadable)) {
     const std::string nearest = nearest_name(source, names);
     throw Error(
-        ErrorKind::usage, "there is neither such a file nor such a preset", source,
+        ErrorKind::usage, "there is neither such a file nor such a preset", shortened(source),
         nearest.empty() ? fmt::format("give a file or one of {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", nearest));
   }
-  Document d = Reader(source).document(parse_toml(read_file(source), source), true);
+  Document d = Reader(source).document(parse_toml(read_file(source, largest_spec), source), true);
   d.settings.insert(d.settings.begin(), named(std::filesystem::path(source).stem()));
   return d;
 }
@@ -188,12 +279,36 @@ Document read_flags(const SpecRequest& request) {
     d.settings.push_back(flag_setting(find_key(name, where), value, where));
   }
   for (const std::string& flag : request.axes) d.axes.push_back(axis_from_text(parse_axis(flag), "--axis " + flag));
+  for (const std::string& flag : request.zips) {
+    std::vector<std::string> names(1);
+    for (const char c : flag)
+      if (c == ',')
+        names.emplace_back();
+      else if (c != ' ')
+        names.back() += c;
+    d.zips.push_back(zip_of(names, "--zip " + flag));
+  }
+  for (const std::string& flag : request.excludes) d.exclusions.push_back(read_exclusion({flag, {}}, "", "--exclude " + flag));
+  for (const std::string& flag : request.computes) {
+    const auto [name, text] = split_flag(flag, "--compute");
+    d.computed.push_back(computed_of(name, text, "--compute " + flag));
+  }
   for (const std::string& flag : request.labels) d.labels.push_back(split_flag(flag, "--label"));
   return d;
 }
 
 Document overlay(Document below, const Document& above) {
-  for (const Setting& s : above.settings) std::erase_if(below.axes, [&](const SettingAxis& a) { return a.key == s.key; });
+  const auto replace = [&](const Key* key) { std::erase_if(below.computed, [&](const Computed& c) { return c.key == key; }); };
+  const auto replace_axis = [&](const Key* key) {
+    if (std::erase_if(below.axes, [&](const SettingAxis& a) { return a.key == key; }))
+      for (Zip& z : below.zips) std::erase(z.keys, key);
+  };
+  for (const Setting& s : above.settings) replace(s.key), replace_axis(s.key);
+  for (const SettingAxis& a : above.axes) replace(a.key);
+  for (const Computed& c : above.computed) replace(c.key), replace_axis(c.key);
+  below.computed.insert(below.computed.end(), above.computed.begin(), above.computed.end());
+  below.zips.insert(below.zips.end(), above.zips.begin(), above.zips.end());
+  below.exclusions.insert(below.exclusions.end(), above.exclusions.begin(), above.exclusions.end());
   below.settings.insert(below.settings.end(), above.settings.begin(), above.settings.end());
   for (const SettingAxis& axis : above.axes) {
     const auto same = std::find_if(below.axes.begin(), below.axes.end(), [&](const SettingAxis& a) { return a.key == axis.key; });
@@ -219,6 +334,7 @@ void require_used(const Document& given, const std::set<WorkloadKind>& kinds) {
   };
   for (const Setting& s : given.settings) check(s);
   for (const SettingAxis& axis : given.axes) check(axis.values.front());
+  for (const Computed& c : given.computed) check({c.key, {}, c.where});
 }
 
 Spec build_spec(const std::vector<Setting>& settings, const std::vector<std::pair<std::string, std::string>>& labels) {
@@ -248,6 +364,27 @@ Spec build_spec(const std::vector<Setting>& settings, const std::vector<std::pai
   derive(spec, all);
   spec.labels = labels;
   return spec;
+}
+
+BuiltSpec build_computed(std::vector<Setting> settings, const Document& document) {
+  require_order(document.computed);
+  BuiltSpec built{build_spec(settings, document.labels), {}, {}};
+  for (const Computed& c : document.computed) {
+    if (!c.key->used_by(built.spec.workload.kind)) continue;
+    const FormulaResult result = c.formula.evaluate(built.spec);
+    Spec with = built.spec;
+    if (!result.value)
+      built.problem = fmt::format("{} = {}: {}", c.key->name, c.text, result.problem);
+    else if (!c.key->set(with, {*result.value, {}}))
+      built.problem = fmt::format("{} = {}: {} is not possible, it takes {}", c.key->name, c.text, *result.value, c.key->type);
+    if (!built.problem.empty()) {
+      built.where = c.where;
+      return built;
+    }
+    settings.push_back({c.key, {*result.value, {}}, c.where});
+    built.spec = build_spec(settings, document.labels);
+  }
+  return built;
 }
 
 }  // namespace erg

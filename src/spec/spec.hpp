@@ -111,18 +111,22 @@ struct SweepPoint {
 };
 
 struct SpecRequest {
-  std::string source;               // a path, or a preset's name
-  std::vector<std::string> set;     // "workload.global_batch=64", or bare "global_batch=64"
-  std::vector<std::string> axes;    // "global_batch=16,32-2048*2" ; also first-last+step
-  std::vector<std::string> labels;  // "k=v"
+  std::string source;                      // a path, or a preset's name
+  std::vector<std::string> set;            // "workload.global_batch=64", or bare "global_batch=64"
+  std::vector<std::string> axes;           // "global_batch=16,32-2048*2" ; also first-last+step
+  std::vector<std::string> labels;         // "k=v"
+  std::vector<std::string> zips = {};      // "global_batch,micro_batch"
+  std::vector<std::string> excludes = {};  // "global_batch > 512 and devices == 1"
+  std::vector<std::string> computes = {};  // "micro_batch=global_batch / devices"
 };
 
 // Reads one spec for `run`, checked by validate() and validate_runnable(): axes are not allowed. Throws Error(usage) with file:line:column,
 // the key and the nearest valid name.
 Spec load_spec(const SpecRequest& request);
-// Reads a spec file for `sweep`: the cross product of its axes, the last one fastest, for every [[sweep]] table if it has some;
-// repeats are interleaved over points. A [[sweep]] table overlays the tables above it, and flags overlay both; a later value
-// takes the place of an earlier axis of the same key. What validate() or validate_runnable() refuses is a skipped point.
+// Reads a spec file for `sweep`: the cross product of its axes, the last one fastest (zipped axes are one), without the excluded points,
+// for every [[sweep]] table if it has some; repeats are interleaved over points. A [[sweep]] table overlays the tables above it, and flags
+// overlay both; a later value takes the place of an earlier axis of the same key. What validate() or validate_runnable() refuses, and what
+// has no computed value, is a skipped point.
 std::vector<SweepPoint> load_sweep(const SpecRequest& request);
 
 std::vector<std::string> preset_names();

@@ -61,6 +61,56 @@ TEST(Hostile, NulAndControlCharacters) {
   EXPECT_EQ(load(to_toml(s)), s);
 }
 
+TEST(Hostile, WhatEditorsWriteIsRead) {
+  const std::string crlf = "workload.preset = 'gpt-tiny'\r\nname = 'Größe'\r\n";
+  EXPECT_EQ(load("\xef\xbb\xbf" + crlf).name, "Größe");  // a byte order mark
+  EXPECT_EQ(load(crlf).name, "Größe");
+  EXPECT_EQ(load_error(crlf + "[layout]\r\ntpp = 3\r\n").substr(0, 14), "spec.toml:4:1:");
+  EXPECT_EQ(load_error("").substr(0, 9), "spec.toml");
+  EXPECT_EQ(load("workload.preset = 'gpt-tiny'").name, "spec");  // no line break at the end
+}
+
+TEST(Hostile, OtherEncodings) {
+  EXPECT_THAT(load_error(std::string("\xff\xfen\0a\0", 6)), StartsWith("spec.toml:1:"));  // UTF-16, little end first
+  EXPECT_THAT(load_error(std::string("\xfe\xff\0n\0a", 6)), StartsWith("spec.toml:1:"));
+  EXPECT_THAT(load_error("workload.preset = 'gpt-tiny'\nname = 'Gr\xf6\xdf"
+                         "e'"),
+              StartsWith("spec.toml:2:"));                                                                     // Latin-1
+  EXPECT_THAT(load_error("workload.preset = 'gpt-tiny'\nname = '\xed\xa0\x80'"), StartsWith("spec.toml:2:"));  // half of a surrogate pair
+}
+
+TEST(Hostile, DuplicateKeys) {
+  EXPECT_THAT(load_error("workload.preset = 'gpt-tiny'\nworkload.layers = 1\nworkload.layers = 2"), StartsWith("spec.toml:3:"));
+  EXPECT_THAT(load_error("[workload]\npreset = 'gpt-tiny'\n[measure]\n[workload]\nlayers = 2"), StartsWith("spec.toml:4:"));
+  EXPECT_THAT(error_of([] { sweep("workload.preset = 'gpt-tiny'\n[axes]\nseed = [1]\nworkload.seed = [2]"); }),
+              HasSubstr("workload.seed is given as an axis twice"));
+}
+
+TEST(Hostile, NumbersThatAreNone) {
+  const std::string tiny = "workload.preset = 'gpt-tiny'\n";
+  for (const char* value : {"nan", "-nan", "inf", "-inf", "1e999", "-1e999", "'3'", "true", "[3]", "{a = 3}", "1979-05-27", "07:32:00"})
+    EXPECT_THAT(load_error(tiny + "measure.max_time_s = " + value), StartsWith("spec.toml:2:")) << value;
+  for (const char* value : {"9223372036854775808", "-9223372036854775809", "0x8000000000000000", "1e3", "4.0", "nan", "0", "-1"})
+    EXPECT_THAT(load_error(tiny + "workload.global_batch = " + value), StartsWith("spec.toml:2:")) << value;
+  EXPECT_EQ(load(tiny + "workload.seed = 9223372036854775807").workload.seed, 9223372036854775807u);
+}
+
+TEST(Hostile, WhatIsNoFile) {
+  const auto failure = [](const std::string& path) { return error_of([&] { load_spec({path, {}, {}, {}}); }); };
+  EXPECT_THAT(failure("/dev/zero"), StartsWith("/dev/zero: the file is larger than the 64 MB"));
+  EXPECT_THAT(failure(SpecFile::folder().string()), HasSubstr("Is a directory"));
+  EXPECT_THAT(failure("/dev/null"), HasSubstr("there is no workload"));
+  const SpecFile file("workload.preset = 'gpt-tiny'");
+  std::filesystem::permissions(file.path(), std::filesystem::perms::none);
+  if (::geteuid() != 0) {  // root reads everything
+    EXPECT_THAT(failure(file.path()), HasSubstr("Permission denied"));
+  }
+  std::filesystem::permissions(file.path(), std::filesystem::perms::owner_all);
+  EXPECT_THAT(failure(file.path() + "/x"), HasSubstr("neither such a file nor such a preset"));
+  EXPECT_THAT(failure(""), HasSubstr("neither such a file nor such a preset"));
+  EXPECT_THAT(failure(std::string(5000, 'x')), HasSubstr("neither such a file nor such a preset"));
+}
+
 // Bytes of real specs changed, doubled, cut and swapped. Anything but a Spec or a usage error fails.
 TEST(Hostile, MutatedSpecs) {
   std::vector<std::string> seeds;

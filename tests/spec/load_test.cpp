@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
              "spec.toml:1:1: global_batch is not a key of the top level\n  fix: write it as workload.global_batch"},
         Case{"[wrkload]\npreset = 'gpt-tiny'", "spec.toml:1:2: unknown table wrkload\n  fix: did you mean workload?"},
         Case{"[nothing]\nx = 1",
-             "spec.toml:1:2: unknown table nothing\n  fix: the tables are workload, layout, measure, energy, axes, labels, sweep"},
+             "spec.toml:1:2: unknown table nothing\n  fix: the tables are workload, layout, measure, energy, axes, compute, labels, sweep"},
         Case{"[workload]\npreset = 'gpt-118m'",
              "spec.toml:2:1: workload.preset = \"gpt-118m\" is not possible: it takes one of resnet50, resnet-tiny, gpt-tiny, gpt-117m, "
              "gpt-800m, "
