@@ -44,6 +44,18 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
+Error cannot_write(const fs::path& path, int reason) {
+  return Error(ErrorKind::failed, fmt::format("cannot write the file: {}", std::strerror(reason)), path.string(),
+               reason == ENOSPC || reason == EDQUOT ? "make room there" : "");
+}
+
+// Makes a rename or a new name durable; where a file system refuses, nothing is lost.
+void sync_folder(const fs::path& path) {
+  const Descriptor folder(
+      ::open((path.has_parent_path() ? path.parent_path() : fs::path(".")).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0) ::fsync(folder.get());
+}
+
 // A new empty file beside `path` under a name nobody else uses, on any machine that shares the folder.
 fs::path make_aside(const fs::path& path, int& fd) {
   std::random_device random;
@@ -54,6 +66,42 @@ fs::path make_aside(const fs::path& path, int& fd) {
   }
   return {};
 }
+
+// The content, complete and on the disk, under a name of its own beside `path`. The name goes again unless it was renamed to `path`.
+class Aside {
+ public:
+  Aside(const fs::path& path, std::string_view content) : target_(path) {
+    int fd = -1;
+    path_ = make_aside(path, fd);
+    if (fd < 0) throw cannot_write(path, errno);
+    Descriptor file(fd);
+    if (write_all(fd, content) && ::fsync(fd) == 0 && file.close()) return;
+    const int reason = errno;
+    ::unlink(path_.c_str());
+    throw cannot_write(path, reason);
+  }
+  ~Aside() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+  const fs::path& path() const { return path_; }
+  void placed() {
+    path_.clear();
+    sync_folder(target_);
+  }
+  // NFS may report that a link failed which was made: its answer got lost and the second try met the first. Keeps errno.
+  bool has_two_names() const {
+    const int kept = errno;
+    struct stat status {};
+    const bool two = ::stat(path_.c_str(), &status) == 0 && status.st_nlink == 2;
+    errno = kept;
+    return two;
+  }
+
+ private:
+  fs::path target_, path_;
+};
 
 }  // namespace
 
@@ -79,19 +127,25 @@ std::string read_file(const fs::path& path, size_t most) {
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  int fd = -1;
-  const fs::path aside = make_aside(path, fd);
-  const bool made = fd >= 0;
-  Descriptor file(fd);
-  if (made && write_all(fd, content) && ::fsync(fd) == 0 && file.close() && ::rename(aside.c_str(), path.c_str()) == 0) {
-    const Descriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (parent.get() >= 0) ::fsync(parent.get());  // makes the rename itself durable; where a file system refuses, nothing is lost
-    return;
+  Aside aside(path, content);
+  if (::rename(aside.path().c_str(), path.c_str()) != 0) throw cannot_write(path, errno);
+  aside.placed();
+}
+
+bool create_file_atomically(const fs::path& path, std::string_view content) {
+  const Aside aside(path, content);
+  if (::link(aside.path().c_str(), path.c_str()) == 0 || aside.has_two_names()) {
+    sync_folder(path);
+    return true;
   }
-  const int reason = errno;
-  if (made) ::unlink(aside.c_str());
-  throw Error(ErrorKind::failed, fmt::format("cannot write the file: {}", std::strerror(reason)), path.string());
+  if (errno == EEXIST) return false;
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) throw cannot_write(path, errno);
+  // A file system without hard links: exclusive creation is as sure, but a reader may for a moment see an empty file.
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0 && errno == EEXIST) return false;
+  if (file.get() < 0 || !write_all(file.get(), content) || ::fsync(file.get()) != 0 || !file.close()) throw cannot_write(path, errno);
+  sync_folder(path);
+  return true;
 }
 
 fs::path executable_folder() {

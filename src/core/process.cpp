@@ -25,6 +25,7 @@
 namespace erg {
 namespace {
 
+constexpr double ask_interval_s = 1, polite_s = 3, unkillable_s = 20;
 constexpr size_t error_tail = 64 << 10;  // bytes of stderr kept, and the longest line handed over in one piece
 
 class Descriptor {
@@ -138,12 +139,13 @@ class Child {
     siginfo_t info{};
     return ::waitid(P_PID, id_t(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
   }
-  void kill_group() const { ::kill(-pid_, SIGKILL); }
+  void signal_group(int signal) const { ::kill(-pid_, signal); }
+  void abandon() { pid_ = -1; }
 
   // The group goes before the leader is reaped: as long as it is a zombie, nobody else can get its number.
   std::pair<int, rusage> kill_and_reap() {
     if (pid_ <= 0) return {};
-    kill_group();
+    signal_group(SIGKILL);
     return reap();
   }
 
@@ -248,14 +250,28 @@ ChildResult run_child(const ChildOptions& options) {
   err_pipe.write.close();
   Stream out(std::move(out_pipe.read)), err(std::move(err_pipe.read));
 
+  double next_question = start, kill_at = HUGE_VAL, abandon_at = HUGE_VAL;
   while (!child.ended()) {
-    const double left = deadline - steady_clock().now();
-    if (left <= 0 && !result.timed_out) {
+    const double now = steady_clock().now();
+    if (!result.timed_out && (now >= deadline || (options.give_up && now >= next_question && options.give_up()))) {
       result.timed_out = true;
-      child.kill_group();
+      kill_at = options.ask_first ? now + polite_s : now;
+      if (options.ask_first) child.signal_group(SIGTERM);
     }
+    if (now >= next_question) next_question = now + ask_interval_s;
+    if (now >= kill_at) {
+      child.signal_group(SIGKILL);
+      kill_at = HUGE_VAL;
+      abandon_at = now + unkillable_s;
+    }
+    if (now >= abandon_at) {
+      result.unkillable = true;
+      break;
+    }
+    double wake = std::min(kill_at, abandon_at);
+    if (!result.timed_out) wake = std::min({wake, deadline, options.give_up ? next_question : HUGE_VAL});
     const double longest = child.end_descriptor() >= 0 ? 3600.0 : 0.05;
-    const int wait_ms = int(std::ceil(1000 * std::clamp(result.timed_out ? longest : left, 0.0, longest)));
+    const int wait_ms = int(std::ceil(1000 * std::clamp(wake - now, 0.0, longest)));
     pollfd watched[] = {{out.descriptor(), POLLIN, 0}, {err.descriptor(), POLLIN, 0}, {child.end_descriptor(), POLLIN, 0}};
     ::poll(watched, std::size(watched), wait_ms);
     out.drain(take_out);
@@ -263,7 +279,7 @@ ChildResult run_child(const ChildOptions& options) {
   }
   result.wall_s = steady_clock().now() - start;
   forwarding.reset();  // before the number of the group can become somebody else's
-  child.kill_group();
+  child.signal_group(SIGKILL);
   out.drain(take_out);
   err.drain(take_err);
   lines.finish();
@@ -272,6 +288,11 @@ ChildResult run_child(const ChildOptions& options) {
     result.err.erase(0, result.err.find('\n') + 1);
   }
 
+  if (result.unkillable) {
+    child.abandon();
+    result.signal = SIGKILL;
+    return result;
+  }
   const auto [status, usage] = child.kill_and_reap();
   if (WIFSIGNALED(status))
     result.signal = WTERMSIG(status);

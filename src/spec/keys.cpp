@@ -146,6 +146,9 @@ std::vector<Key> make_table() {
       number("measure.min_time_s", measure(&M::min_time_s), 0, long_s, closed, for_all, "shortest measured window"),
       number("measure.duration_s", measure(&M::duration_s), 0, long_s, closed, for_all, "above 0: the window lasts exactly this long"),
       integer("measure.repeat", measure(&M::repeat), 1, 1000, for_all, "runs of every point, each in a new process"),
+      number("measure.hang_min_s", measure(&M::hang_min_s), 0, long_s, Ends::open_low, for_all,
+             "no step for so long, and for 10 median steps: TIMEOUT"),
+      number("measure.limit_s", measure(&M::limit_s), 0, long_s, closed, for_all, "longest whole run, every phase: then TIMEOUT; 0: none"),
       boolean("measure.check", measure(&M::check), for_training, "three steps against stored reference losses before the run"),
 
       list<std::string>("energy.methods", energy(&EnergySpec::methods), is_word, "a list of words", for_all,

@@ -168,6 +168,13 @@ Spec load_spec(const SpecRequest& request) {
   return spec;
 }
 
+Spec spec_from_toml(const std::string& toml, const std::string& where) {
+  const Document document = read_text(toml, where);
+  if (document.settings.empty() || !document.axes.empty() || !document.sweeps.empty())
+    throw Error(ErrorKind::usage, "this is not the spec of one run", where);
+  return build_spec(document.settings, document.labels);
+}
+
 std::vector<SweepPoint> load_sweep(const SpecRequest& request) {
   const Document file = read_source(request.source), flags = read_flags(request);
   Document shared = file;

@@ -266,10 +266,12 @@ Document read_source(const std::string& source) {
         ErrorKind::usage, "there is neither such a file nor such a preset", shortened(source),
         nearest.empty() ? fmt::format("give a file or one of {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", nearest));
   }
-  Document d = Reader(source).document(parse_toml(read_file(source, largest_spec), source), true);
+  Document d = read_text(read_file(source, largest_spec), source);
   d.settings.insert(d.settings.begin(), named(std::filesystem::path(source).stem()));
   return d;
 }
+
+Document read_text(const std::string& toml, const std::string& source) { return Reader(source).document(parse_toml(toml, source), true); }
 
 Document read_flags(const SpecRequest& request) {
   Document d;

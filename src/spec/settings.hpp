@@ -50,6 +50,7 @@ struct Document {
 
 // From a preset's name or a file. Throws Error(usage).
 Document read_source(const std::string& source);
+Document read_text(const std::string& toml, const std::string& source);  // a file's content; `source` is its name in errors
 Document read_flags(const SpecRequest& request);
 
 // `above` laid over `below`: its settings come later and win; its settings, axes and computed values take the place of axes and computed

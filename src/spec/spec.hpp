@@ -73,8 +73,12 @@ struct MeasureSpec {
   double warmup_min_s = 2, duration_s = 0;
   double min_time_s = 10;  // shortest window
   int64_t repeat = 1;
-  bool check = true;  // the three steps against stored reference losses
+  bool check = true;       // the three steps against stored reference losses
+  double hang_min_s = 60;  // no step for so long, and for 10 median steps: the run hangs
+  double limit_s = 0;      // of the whole run, every phase; 0: none
   double settle_limit() const { return settle_max_s ? *settle_max_s : (max_time_s / 2 < 60 ? max_time_s / 2 : 60); }
+  // Of warm-up, settling and window together; init, check and validation come on top.
+  double longest() const { return warmup_min_s + settle_limit() + (duration_s > 0 ? duration_s : max_time_s); }
   bool operator==(const MeasureSpec&) const = default;
 };
 
@@ -141,8 +145,9 @@ Axis parse_axis(const std::string& text, const std::string& where = {});
 // Every key of a spec file as a Markdown table, from the table that parsing itself follows (spec/keys.cpp).
 std::string keys_markdown();
 
-std::string to_toml(const Spec& spec);    // canonical text: every key its workload uses, fixed order; load_spec of it gives the same Spec
-std::string to_json(const Spec& spec);    // the same as JSON, for the record
+std::string to_toml(const Spec& spec);  // canonical text: every key its workload uses, fixed order; load_spec of it gives the same Spec
+Spec spec_from_toml(const std::string& toml, const std::string& where);  // what to_toml wrote, unchecked. Throws Error(usage)
+std::string to_json(const Spec& spec);                                   // the same as JSON, for the record
 std::string spec_hash(const Spec& spec);  // 16 hex digits of the canonical text without labels and repeat index
 
 }  // namespace erg

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <type_traits>
 
 namespace erg {
 namespace {
@@ -34,6 +35,17 @@ long long start_ticks(long pid) {
   return std::atoll(field.c_str());
 }
 
+// Of a record, which may hold anything.
+template <class T>
+T field(const Json& object, const char* key, T otherwise) {
+  const auto at = object.find(key);
+  if (at == object.end()) return otherwise;
+  if constexpr (std::is_same_v<T, std::string>)
+    return at->is_string() ? at->get<std::string>() : otherwise;
+  else
+    return at->is_number_integer() ? at->get<T>() : otherwise;
+}
+
 }  // namespace
 
 std::string host_name() {
@@ -47,10 +59,17 @@ Json this_process() {
 }
 
 bool certainly_dead(const Json& process) {
-  if (!process.is_object() || process.value("host", "") != host_name()) return false;
-  if (process.value("boot_id", "") != boot_id()) return true;  // this host has been started anew since
-  const long long now = start_ticks(process.value("pid", 0L));
-  return now < 0 || now != process.value("pid_started", now);
+  if (!process.is_object() || field<std::string>(process, "host", "") != host_name()) return false;
+  const std::string boot = field<std::string>(process, "boot_id", "");
+  if (boot.empty()) return false;
+  if (boot != boot_id()) return true;  // this host has been started anew since
+  const long long now = start_ticks(field<long>(process, "pid", 0));
+  return now < 0 || now != field<long long>(process, "pid_started", now);
+}
+
+bool certainly_abandoned(const Json& process) {
+  if (!certainly_dead(process)) return false;
+  return !process.contains("sweep") || certainly_dead(process.at("sweep"));
 }
 
 }  // namespace erg

@@ -10,5 +10,7 @@ std::string host_name();
 Json this_process();
 // True only when it is certain: same host, and either another boot since or that process is gone. Another host's run may well be alive.
 bool certainly_dead(const Json& process);
+// A run that a sweep started names the sweep's process in "sweep": as long as that lives, it will conclude the record.
+bool certainly_abandoned(const Json& process);
 
 }  // namespace erg

@@ -38,6 +38,11 @@ std::string short_host() {
   return host;
 }
 
+std::string record_text(Record record) {
+  if (record.process.is_null()) record.process = this_process();
+  return json_text(to_json(record)) + "\n";
+}
+
 }  // namespace
 
 Store::Store(std::filesystem::path folder, Access access) : folder_(std::move(folder)) {
@@ -60,39 +65,26 @@ std::string Store::new_id() const {
 }
 
 void Store::save(const Record& record) {
-  Record stored = record;
-  if (stored.process.is_null()) stored.process = this_process();
-  std::error_code error;
-  std::filesystem::create_directories(folder_ / record.id, error);
-  if (error)
-    throw Error(ErrorKind::failed, fmt::format("cannot make the run's folder: {}", error.message()), (folder_ / record.id).string());
+  make_folder(record.id);
   // Samples first: a complete record never lacks them.
   if (!record.step_times.empty()) write_file_atomically(samples_path(folder_, record.id), samples_text(record));
-  write_file_atomically(record_path(folder_, record.id), json_text(to_json(stored)) + "\n");
+  write_file_atomically(record_path(folder_, record.id), record_text(record));
+}
+
+bool Store::claim(const Record& record) {
+  make_folder(record.id);
+  return create_file_atomically(record_path(folder_, record.id), record_text(record));
+}
+
+void Store::make_folder(const std::string& id) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder_ / id, error);
+  if (error) throw Error(ErrorKind::failed, fmt::format("cannot make the run's folder: {}", error.message()), (folder_ / id).string());
 }
 
 Record Store::load(const std::string& id_or_part, bool with_samples) const {
-  const std::vector<std::string> ids = stored_ids(folder_);
-  if (ids.empty())
-    throw Error(ErrorKind::usage, "there are no runs here yet", folder_.string(), "ergometer run gpt-tiny, or --results DIR");
-  std::vector<std::string> found;
-  for (const std::string& id : ids) {
-    if (id == id_or_part) {
-      found = {id};
-      break;
-    }
-    if (!id_or_part.empty() && (id.starts_with(id_or_part) || id.ends_with(id_or_part))) found.push_back(id);
-  }
-  if (id_or_part == "last") found = {ids.back()};
-  if (found.empty()) {
-    const std::string near = nearest_name(id_or_part, ids);
-    throw Error(ErrorKind::usage, fmt::format("there is no run \"{}\"", id_or_part), folder_.string(),
-                near.empty() ? "ergometer list shows them" : "did you mean " + near + "?");
-  }
-  if (found.size() > 1)
-    throw Error(ErrorKind::usage, fmt::format("\"{}\" stands for {} runs: {}", id_or_part, found.size(), fmt::join(found, ", ")),
-                folder_.string(), "give more of the id");
-  Record record = as_seen_now(read_record(folder_, found.front()));
+  const std::string id = find_id(stored_ids(folder_), id_or_part, "run", folder_, "ergometer run gpt-tiny, or --results DIR");
+  Record record = as_seen_now(read_record(folder_, id));
   if (with_samples) read_samples(folder_, record);
   return record;
 }

@@ -17,6 +17,8 @@ class Store {
   const std::filesystem::path& folder() const { return folder_; }
   std::string new_id() const;
   void save(const Record& record);  // RUNNING first (with pid, host, boot id), then complete
+  // Saves it unless there is a record of this id already: of several callers on any machines exactly one gets true.
+  bool claim(const Record& record);
   // By id, its beginning or its end; "last": the newest. Throws Error(usage) when there is none or more than one.
   Record load(const std::string& id_or_part, bool with_samples = false) const;
   struct Query {
@@ -27,6 +29,8 @@ class Store {
   std::vector<Record> list() const { return list(Query{}); }
 
  private:
+  void make_folder(const std::string& id) const;
+
   std::filesystem::path folder_;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -63,6 +64,22 @@ TEST_F(File, KeepsTheUmask) {
   struct stat status {};
   ASSERT_EQ(::stat((folder_ / "a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(File, OfManyCreatorsOneWins) {
+  std::atomic<int> winners = 0;
+  std::vector<std::thread> creators;
+  for (int c = 0; c < 8; ++c)
+    creators.emplace_back([&, c] {
+      if (create_file_atomically(folder_ / "claim", std::to_string(c))) ++winners;
+    });
+  for (auto& c : creators) c.join();
+  EXPECT_EQ(winners, 1);
+  const std::string content = read_file(folder_ / "claim");
+  EXPECT_FALSE(create_file_atomically(folder_ / "claim", "late"));
+  EXPECT_EQ(read_file(folder_ / "claim"), content);
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_THROW(create_file_atomically(folder_ / "no" / "such", "x"), Error);
 }
 
 TEST_F(File, ReadersNeverSeeHalfAFile) {

@@ -94,6 +94,29 @@ TEST(Process, TimeLimitKillsTheWholeGroup) {
   EXPECT_EQ(r.signal, SIGKILL);
 }
 
+// A stopped child can do nothing for itself: only who watches it from outside ends it.
+TEST(Process, GivingUpEndsAStoppedChild) {
+  ChildOptions options = shell("kill -STOP $$; echo late");
+  options.give_up = [] { return true; };
+  const ChildResult r = run_child(options);
+  EXPECT_TRUE(r.timed_out);
+  EXPECT_FALSE(r.unkillable);
+  EXPECT_EQ(r.signal, SIGKILL);
+  EXPECT_EQ(r.out, "");
+}
+
+TEST(Process, AskedFirstItMayCleanUp) {
+  bool ready = false;
+  ChildOptions options = shell("trap 'echo cleaned; exit 4' TERM; echo ready >&2; sleep 1000 & wait");
+  options.on_stderr_line = [&](std::string_view) { ready = true; };
+  options.give_up = [&] { return ready; };
+  options.ask_first = true;
+  const ChildResult r = run_child(options);
+  EXPECT_TRUE(r.timed_out);
+  EXPECT_EQ(r.out, "cleaned\n");
+  EXPECT_EQ(r.exit_code, 4);
+}
+
 TEST(Process, WhatTheChildLeavesRunningIsKilled) {
   int fd[2];
   ASSERT_EQ(::pipe(fd), 0);  // inherited on purpose: its read end sees the end of file when the last heir is gone
