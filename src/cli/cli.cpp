@@ -1,10 +1,14 @@
 // Parses the command line, runs the command, and turns what it threw into a message and an exit code.
 #include "cli/cli.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "cli/commands.hpp"
 #include "cli/data.hpp"
@@ -57,16 +61,16 @@ int report_parse_error(CLI::App& app, const CLI::ParseError& e) {
   return usage_error;
 }
 
-}  // namespace
-
-int run_cli(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   CLI::App app("Measures what an AI accelerator delivers on real training work: images/s, tokens/s, FLOP/s, memory.", "ergometer");
   app.require_subcommand(1);
   register_run(app);
   register_sweep(app);
+  register_resume(app);
   register_list(app);
   register_show(app);
   register_export(app);
+  register_merge(app);
   register_data(app);
   register_env(app);
   register_doctor(app);
@@ -79,7 +83,7 @@ int run_cli(int argc, char** argv) {
       return usage_error;
     }
     app.parse(argc, argv);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    return 0;
   } catch (const CLI::RuntimeError& e) { return e.get_exit_code(); } catch (const CLI::ParseError& e) {
     return report_parse_error(app, e);
   } catch (const Error& e) {
@@ -89,6 +93,23 @@ int run_cli(int argc, char** argv) {
     print_error(e.what());
     return 1;
   }
+}
+
+// A descriptor that was closed by who started us would be given to the next file that we open, and what we print would go there. Writing
+// to the ones opened here fails, as it should.
+void occupy_standard_descriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+}  // namespace
+
+int run_cli(int argc, char** argv) {
+  occupy_standard_descriptors();
+  const int code = run_command(argc, argv);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  print_error(fmt::format("cannot write to stdout: {}\n  fix: what was measured is stored; ergometer list shows it", std::strerror(errno)));
+  return code == 0 ? 1 : code;
 }
 
 }  // namespace erg

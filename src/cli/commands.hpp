@@ -10,6 +10,8 @@ namespace erg {
 
 void register_run(CLI::App& app);
 void register_sweep(CLI::App& app);
+void register_resume(CLI::App& app);
+void register_merge(CLI::App& app);
 void register_list(CLI::App& app);
 void register_show(CLI::App& app);
 void register_export(CLI::App& app);

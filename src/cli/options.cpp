@@ -33,6 +33,15 @@ void add_results_option(CLI::App& command, std::string& folder) {
   command.add_option("--results", folder, "The results folder")->envname("ERGOMETER_RESULTS")->capture_default_str();
 }
 
+void add_launcher_option(CLI::App& command, std::string& launcher) {
+  command.add_option("--launcher", launcher,
+                     "Words before every run's command, such as \"srun -n 1 --gpus {devices}\"; also {point}, {id}");
+}
+
+void add_max_failures_option(CLI::App& command, int& max_failures) {
+  command.add_option("--max-failures", max_failures, "Begin nothing more after so many failed points")->check(CLI::PositiveNumber);
+}
+
 void add_json_option(CLI::App& command, std::string& target) {
   command.add_option("--json", target, "Write JSON to a file, or to stdout with -");
 }

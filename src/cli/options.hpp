@@ -21,8 +21,10 @@ struct SpecOptions {
 };
 void add_spec_options(CLI::App& command, SpecOptions& options);
 
-void add_results_option(CLI::App& command, std::string& folder);  // --results DIR, ERGOMETER_RESULTS
-void add_json_option(CLI::App& command, std::string& target);     // --json FILE|-
+void add_results_option(CLI::App& command, std::string& folder);     // --results DIR, ERGOMETER_RESULTS
+void add_launcher_option(CLI::App& command, std::string& launcher);  // --launcher TEMPLATE
+void add_max_failures_option(CLI::App& command, int& max_failures);  // --max-failures N
+void add_json_option(CLI::App& command, std::string& target);        // --json FILE|-
 
 // JSON to stdout for "-", to a file for a name, nowhere for "". True when stdout is taken: then nothing else is printed there.
 bool write_json(const Json& json, const std::string& target);

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "cli/live_sweep.hpp"
 #include "core/clock.hpp"
 #include "run/child_progress.hpp"
 
@@ -36,12 +37,16 @@ Progress tell_parent() {
   };
 }
 
-std::vector<Record> run_points(const std::vector<SweepPoint>& points, Store& store) {
-  StatusLine status;
-  SweepOptions options;
-  options.progress = [&status](const std::string& point, double, const std::string& detail) { status.update(point + ": " + detail); };
-  options.message = [&status](const std::string& line) { status.message(line); };
-  return run_sweep(points, store, options);
+SweepResult show_sweep(const StoredSweep& sweep, Store& store, const SweepRequest& request) {
+  LiveSweep watcher;
+  const SweepResult result = run_sweep(sweep, store, {watcher, request.retry, request.max_failures, {}});
+  watcher.clear();
+  const std::string id = sweep.id;
+  if (result.elsewhere)
+    watcher.message(fmt::format("{} of {} points are being run by other processes", result.elsewhere, sweep.points.size()));
+  if (result.open)
+    watcher.message(fmt::format("{} of {} points are still to be run: ergometer resume {}", result.open, sweep.points.size(), id));
+  return result;
 }
 
 }  // namespace erg

@@ -9,7 +9,8 @@
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "report/table.hpp"
-#include "run/measure.hpp"
+#include "run/sweep.hpp"
+#include "run/watch_run.hpp"
 #include "store/store.hpp"
 
 namespace erg {
@@ -20,7 +21,7 @@ struct RunCommand {
   std::string results, json;
   bool strict = false;
   // Hidden: how a sweep starts its children.
-  std::string record_id, sweep_id;
+  std::string record_id, sweep_id, sweep_process;
   std::vector<std::string> coordinates;
 
   void operator()() const {
@@ -36,19 +37,28 @@ struct RunCommand {
  private:
   Record once(const Spec& wanted, Store& store) const {
     StatusLine status;
-    const Record r = run_once(wanted, store, {show_progress(status), {}, {}, {}});
+    const Record r = run_once(wanted, store, {show_progress(status), {}, {}, {}, {}});
     status.clear();
     if (!r.status_reason.empty()) print_error(fmt::format("{}: {}", name_of(r.status), r.status_reason));
     status.message(fmt::format("stored as {}", (store.folder() / r.id).string()));
     return r;
   }
 
-  std::vector<Record> repeats(const SpecRequest& request, Store& store) const { return run_points(load_sweep(request), store); }
+  std::vector<Record> repeats(const SpecRequest& request, Store& store) const {
+    return show_sweep(store_sweep(load_sweep(request), "", store), store, {}).records;
+  }
 
   [[noreturn]] void run_as_child(const Spec& wanted, Store& store) const {
-    RunOptions options = {tell_parent(), record_id, sweep_id, {}};
+    RunOptions options = {tell_parent(), record_id, sweep_id, {}, sweep_process.empty() ? Json() : Json::parse(sweep_process)};
     for (const std::string& c : coordinates) options.coordinates.emplace_back(c.substr(0, c.find('=')), c.substr(c.find('=') + 1));
-    exit_with(exit_code({run_once(wanted, store, options)}, false));
+    Record r;
+    try {
+      r = run_once(wanted, store, options);
+    } catch (const Error& e) {
+      print_error(e.what());
+      exit_with(cannot_store);
+    }
+    exit_with(exit_code({r}, false));
   }
 };
 
@@ -63,6 +73,7 @@ void register_run(CLI::App& app) {
   command.add_flag("--strict", run->strict, "Exit with 4 when the result is invalid");
   command.add_option("--record-id", run->record_id)->group("");
   command.add_option("--sweep-id", run->sweep_id)->group("");
+  command.add_option("--sweep-process", run->sweep_process)->group("");
   command.add_option("--coordinate", run->coordinates)->group("")->allow_extra_args(false);
   command.callback([run] { (*run)(); });
 }

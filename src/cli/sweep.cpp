@@ -26,22 +26,22 @@ std::string dry_table(const std::vector<SweepPoint>& points) {
     const std::string workload = p.spec.workload.preset.empty() ? name_of(p.spec.workload.kind) : p.spec.workload.preset;
     table.add({std::to_string(i + 1), workload, coordinates, std::to_string(p.spec.repeat_index + 1), spec_hash(p.spec),
                p.skip_reason.empty() ? "" : "SKIPPED: " + p.skip_reason});
-    const MeasureSpec& m = p.spec.measure;
-    if (p.skip_reason.empty()) longest += m.warmup_min_s + m.settle_limit() + (m.duration_s > 0 ? m.duration_s : m.max_time_s);
+    if (p.skip_reason.empty()) longest += p.spec.measure.longest();
   }
   return table.text() + fmt::format("at most {} of warm-up, settling and measuring\n", duration(longest));
 }
 
 struct SweepCommand {
   SpecOptions spec;
-  std::string results, json;
+  std::string results, json, launcher;
+  SweepRequest request;
   bool strict = false, dry_run = false;
 
   void operator()() const {
     const std::vector<SweepPoint> points = load_sweep(spec.complete());
     if (dry_run) return fmt::print("{}", dry_table(points));
     Store store(results);
-    const std::vector<Record> records = run_points(points, store);
+    const std::vector<Record> records = show_sweep(store_sweep(points, launcher, store), store, request).records;
     if (!write_json(runs_json(records), json)) fmt::print("{}", results_table(records));
     exit_with(exit_code(records, strict));
   }
@@ -60,6 +60,8 @@ void register_sweep(CLI::App& app) {
   command.add_option("--compute", sweep->spec.request.computes, "A value from others: 'micro_batch=global_batch / devices'")
       ->allow_extra_args(false);
   command.add_flag("--dry-run", sweep->dry_run, "Print the points and run nothing");
+  add_launcher_option(command, sweep->launcher);
+  add_max_failures_option(command, sweep->request.max_failures);
   add_results_option(command, sweep->results);
   add_json_option(command, sweep->json);
   command.add_flag("--strict", sweep->strict, "Exit with 4 when a result is invalid");

@@ -12,7 +12,7 @@ struct ChildOptions {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // NAME=value, added to ours or in place of ours
   double time_limit_s = 0;               // 0: none; then the whole group is killed
-  std::function<bool()> give_up = {};        // asked about once a second; true: the whole group is killed
+  std::function<bool()> give_up = {};    // asked about once a second; true: the whole group is killed
   bool ask_first = false;                // SIGTERM some seconds before the kill: a launcher takes its remote processes along
   bool capture_stdout = true, capture_stderr = true;
   std::function<void(std::string_view)> on_stderr_line;  // as it arrives, without its newline; stderr is then always captured

@@ -53,17 +53,15 @@ size_t width(std::string_view text) {
   return columns;
 }
 
-// The longest beginning that fits into `columns`, ending in "…" when something was cut.
-std::string elide(const std::string& text, size_t columns) {
-  if (width(text) <= columns) return text;
-  size_t used = 0, end = 0;
-  while (end < text.size()) {
-    const CodePoint c = first_code_point(std::string_view(text).substr(end));
-    used += size_t(columns_of(c.value));
-    if (used + 1 > columns) break;
-    end += c.bytes;
-  }
-  return text.substr(0, end) + "…";
+struct Screen {
+  size_t columns, rows;
+};
+
+// One column stays free: a full last column makes some terminals wrap, and the line could not be redrawn.
+Screen screen(std::FILE* out) {
+  winsize size{};
+  const bool known = ::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && size.ws_row > 1;
+  return known ? Screen{size_t(size.ws_col) - 1, size.ws_row} : Screen{79, 24};
 }
 
 const std::string& cell(const std::vector<std::string>& row, size_t column) {
@@ -88,6 +86,18 @@ std::vector<std::string> titles(const std::vector<Table::Column>& columns) {
 }
 
 }  // namespace
+
+std::string elide(const std::string& text, size_t columns) {
+  if (width(text) <= columns) return text;
+  size_t used = 0, end = 0;
+  while (end < text.size()) {
+    const CodePoint c = first_code_point(std::string_view(text).substr(end));
+    used += size_t(columns_of(c.value));
+    if (used + 1 > columns) break;
+    end += c.bytes;
+  }
+  return text.substr(0, end) + "…";
+}
 
 bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
 
@@ -159,10 +169,7 @@ void StatusLine::update(const std::string& text) {
   if (!terminal_) {
     fmt::print(out_, "{}\n", text);
   } else {
-    winsize size{};
-    const bool known = ::ioctl(::fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    // One column stays free: a full last column makes some terminals wrap, and the line could not be redrawn.
-    fmt::print(out_, "\r{}\x1b[K", elide(text, known ? size_t(size.ws_col) - 1 : 79));
+    fmt::print(out_, "\r{}\x1b[K", elide(text, screen(out_).columns));
     shown_ = true;
   }
   std::fflush(out_);
@@ -177,6 +184,42 @@ void StatusLine::message(const std::string& text) {
 void StatusLine::clear() {
   if (shown_) fmt::print(out_, "\r\x1b[K");
   shown_ = false;
+  std::fflush(out_);
+}
+
+Block::Block(std::FILE* out) : out_(out), terminal_(is_terminal(out)) {
+  const char* kind = std::getenv("TERM");
+  if (std::string_view(kind ? kind : "dumb") == "dumb") terminal_ = false;  // it cannot move its cursor
+}
+
+Block::~Block() { clear(); }
+
+size_t Block::rows() const { return screen(out_).rows - 1; }
+
+void Block::draw(const std::vector<std::string>& lines, bool now, const std::function<std::string(const std::string&)>& paint) {
+  const double time = steady_clock().now();
+  if (!terminal_ || (!now && time - last_ < 0.1)) return;
+  last_ = time;
+  std::string text = shown_ ? fmt::format("\r\x1b[{}A", shown_) : "\r";
+  for (const std::string& line : lines) {
+    const std::string fits = elide(line, screen(out_).columns);
+    text += (paint ? paint(fits) : fits) + "\x1b[K\n";
+  }
+  text += "\x1b[J";  // what a longer block left below
+  fmt::print(out_, "{}", text);
+  std::fflush(out_);
+  shown_ = lines.size();
+}
+
+void Block::message(const std::string& text) {
+  clear();
+  fmt::print(out_, "{}\n", text);
+  std::fflush(out_);
+}
+
+void Block::clear() {
+  if (shown_) fmt::print(out_, "\r\x1b[{}A\x1b[J", shown_);
+  shown_ = 0;
   std::fflush(out_);
 }
 

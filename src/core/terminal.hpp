@@ -1,6 +1,7 @@
 // What a person sees: tables on stdout and one status line on stderr. Plain lines when not a terminal; NO_COLOR is honoured.
 #pragma once
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@ namespace erg {
 
 bool is_terminal(std::FILE* stream);
 bool use_color(std::FILE* stream);
+// The longest beginning that fits into so many columns, ending in "…" when something was cut.
+std::string elide(const std::string& text, size_t columns);
 
 // A table whose columns fit their content; numbers (right) and text (left) by the header's alignment.
 class Table {
@@ -41,6 +44,25 @@ class StatusLine {
   std::FILE* out_;
   bool quiet_, terminal_, shown_ = false;
   double last_ = -1e9;
+};
+
+// Several lines that are redrawn in place, at most ten times a second, cut to the terminal's width. Only for terminals.
+class Block {
+ public:
+  explicit Block(std::FILE* out = stderr);
+  ~Block();
+  bool terminal() const { return terminal_; }
+  size_t rows() const;  // of the terminal, less the one the cursor stays in
+  // `paint` is given every line as it will stand there and may add colours.
+  void draw(const std::vector<std::string>& lines, bool now, const std::function<std::string(const std::string&)>& paint = {});
+  void message(const std::string& text);  // a permanent line above the block
+  void clear();
+
+ private:
+  std::FILE* out_;
+  bool terminal_;
+  double last_ = -1e9;
+  size_t shown_ = 0;  // lines on the screen
 };
 
 }  // namespace erg

@@ -43,6 +43,7 @@ struct RunOptions {
   Progress progress;
   std::string id, sweep_id;  // id empty: a new one
   std::vector<std::pair<std::string, std::string>> coordinates;
+  Json sweep_process;  // of the sweep that started us; null: none
 };
 Record run_once(const Spec& spec, class Store& store, const RunOptions& options);
 
@@ -52,14 +53,5 @@ Json capture_environment();
 // The command that repeats this run on a machine with the same data: `ergometer run PRESET --set key=value ...`, every key that
 // differs from the preset's. It gives a spec of the same hash.
 std::string repro_line(const Spec& spec);
-
-// Runs every point in a child process of this binary, stores SKIPPED cells, returns the records in order.
-struct SweepOptions {
-  Progress progress;                                // of the whole sweep
-  std::function<void(const std::string&)> message;  // what a child said, a point that ended: lines to keep
-  std::string sweep_id;                             // empty: a new one
-  std::string program;                              // empty: this binary
-};
-std::vector<Record> run_sweep(const std::vector<SweepPoint>& points, class Store& store, const SweepOptions& options);
 
 }  // namespace erg

@@ -14,6 +14,7 @@
 #include "run/results.hpp"
 #include "run/step_watch.hpp"
 #include "run/verdict.hpp"
+#include "run/watch_run.hpp"
 #include "store/plan_json.hpp"
 #include "store/process_id.hpp"
 #include "store/store.hpp"
@@ -66,6 +67,7 @@ Record begin_record(const Spec& spec, const Store& store, const RunOptions& opti
   r.phases = Json::object();
   r.repro = repro_line(spec);
   r.process = this_process();
+  if (!options.sweep_process.is_null()) r.process["sweep"] = options.sweep_process;
   return r;
 }
 
@@ -232,13 +234,17 @@ const char* kind_name(ErrorKind kind) {
 Record run_once(const Spec& spec, Store& store, const RunOptions& options) {
   Record record = begin_record(spec, store, options);
   store.save(record);
+  const auto watchdog = watch_run(spec, record, store);
+  RunOptions watched = options;
+  watched.progress = watched_by(*watchdog, options.progress);
   try {
-    Run(spec, options, record)();
+    Run(spec, watched, record)();
   } catch (const Error& e) {
     fail(record, e.kind() == ErrorKind::out_of_memory ? Status::oom : Status::failed, e.what(), kind_name(e.kind()));
   } catch (const std::bad_alloc&) {
     fail(record, Status::oom, "the host ran out of memory", kind_name(ErrorKind::out_of_memory));
   } catch (const std::exception& e) { fail(record, Status::failed, e.what(), kind_name(ErrorKind::failed)); }
+  watchdog->stop();
   store.save(record);
   return record;
 }

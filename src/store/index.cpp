@@ -64,6 +64,13 @@ std::string stamp_of(const std::filesystem::path& path) {
 
 std::optional<double> finite(double x) { return std::isfinite(x) ? std::optional(x) : std::nullopt; }
 
+bool has_labels(const Record& r, const Store::Query& query) {
+  const Json labels = r.spec.is_object() && r.spec.contains("labels") ? r.spec.at("labels") : Json();
+  return std::all_of(query.labels.begin(), query.labels.end(), [&](const auto& wanted) {
+    return labels.is_object() && labels.contains(wanted.first) && labels.at(wanted.first) == wanted.second;
+  });
+}
+
 }  // namespace
 
 void Index::refresh() {
@@ -164,12 +171,16 @@ void Index::add(const Record& r, const std::string& stamp) {
 }
 
 std::vector<Record> Index::records(const Store::Query& query) {
-  // The newest `limit`, then turned round; LIMIT -1 is none.
+  // The newest `limit`, then turned round; LIMIT -1 is none. Labels are looked at here, because their names can be anything.
   Statement rows(*db_,
                  "SELECT record FROM runs WHERE (?1 = '' OR sweep_id = ?1) AND (?2 = '' OR spec_hash = ?2) ORDER BY id DESC LIMIT ?3");
-  rows.bind(1, query.sweep_id).bind(2, query.spec_hash).bind(3, int64_t(query.limit > 0 ? query.limit : -1));
+  const bool by_sql = query.limit > 0 && query.labels.empty();
+  rows.bind(1, query.sweep_id).bind(2, query.spec_hash).bind(3, int64_t(by_sql ? query.limit : -1));
   std::vector<Record> records;
-  while (rows.step()) records.push_back(record_from_json(Json::parse(rows.text(0))));
+  while (rows.step() && (query.limit <= 0 || records.size() < size_t(query.limit))) {
+    Record r = record_from_json(Json::parse(rows.text(0)));
+    if (has_labels(r, query)) records.push_back(std::move(r));
+  }
   std::reverse(records.begin(), records.end());
   return records;
 }

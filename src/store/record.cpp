@@ -67,6 +67,37 @@ class Reader {
   std::string path_;
 };
 
+// What those who print and filter rely on, so that they need not look at types: null everywhere, or what stands here.
+struct Shape {
+  const char *field, *inner;  // inner nullptr: the field itself
+  bool (Json::*holds)() const;
+  const char* type;
+};
+constexpr std::array shapes = {
+    Shape{"spec", nullptr, &Json::is_object, "an object"},         Shape{"spec", "name", &Json::is_string, "a string"},
+    Shape{"plan", nullptr, &Json::is_object, "an object"},         Shape{"plan", "flops_per_step", &Json::is_number, "a number"},
+    Shape{"environment", nullptr, &Json::is_object, "an object"},  Shape{"environment", "memory", &Json::is_object, "an object"},
+    Shape{"coordinates", nullptr, &Json::is_object, "an object"},  Shape{"metrics", nullptr, &Json::is_object, "an object"},
+    Shape{"energy", nullptr, &Json::is_object, "an object"},       Shape{"energy", "not_included", &Json::is_array, "an array"},
+    Shape{"phases", nullptr, &Json::is_object, "an object"},       Shape{"phases", "init_s", &Json::is_number, "a number"},
+    Shape{"phases", "check_s", &Json::is_number, "a number"},      Shape{"phases", "warmup_s", &Json::is_number, "a number"},
+    Shape{"phases", "settle_s", &Json::is_number, "a number"},     Shape{"phases", "measure_s", &Json::is_number, "a number"},
+    Shape{"phases", "validation_s", &Json::is_number, "a number"}, Shape{"check", nullptr, &Json::is_object, "an object"},
+    Shape{"flags", nullptr, &Json::is_array, "an array"},          Shape{"process", nullptr, &Json::is_object, "an object"},
+};
+
+void require_shapes(const Json& json) {
+  for (const Shape& s : shapes) {
+    const auto field = json.find(s.field);
+    if (field == json.end() || field->is_null()) continue;
+    const auto inner = s.inner ? field->find(s.inner) : field;
+    if (s.inner && inner == field->end()) continue;
+    if (!((*inner).*s.holds)())
+      throw Error(ErrorKind::usage, fmt::format("the record has a bad \"{}{}{}\": it is not {}", s.field, s.inner ? "." : "",
+                                                s.inner ? s.inner : "", s.type));
+  }
+}
+
 Metric metric_from(const Json& json, const std::string& name) {
   const Reader r(json, fmt::format("metric \"{}\"", name));
   Metric m;
@@ -128,6 +159,7 @@ Record record_from_json(const Json& json) {
   if (version != schema_version)
     throw Error(ErrorKind::usage, fmt::format("the record has schema_version {}, this program reads {}", version, schema_version), {},
                 version > schema_version ? "read it with a newer ergometer" : "");
+  require_shapes(json);
   Record r;
   r.id = in.required<std::string>("id");
   r.status = status_from(in.required<std::string>("status"));

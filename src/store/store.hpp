@@ -24,7 +24,8 @@ class Store {
   struct Query {
     std::string sweep_id, spec_hash;
     int limit = 0;
-  };                                                   // limit: the newest so many; 0: all
+    std::vector<std::pair<std::string, std::string>> labels = {};  // all of them
+  };                                                               // limit: the newest so many; 0: all
   std::vector<Record> list(const Query& query) const;  // oldest first, without samples; broken files are reported on stderr, never fatal
   std::vector<Record> list() const { return list(Query{}); }
 

@@ -15,7 +15,8 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 
 std::string Program::path() { return std::string(ERG_BINARY_DIR) + "/bin/ergometer"; }
 
-Started::Started(const std::vector<std::string>& arguments, const std::string& results) {
+Started::Started(const std::vector<std::string>& arguments, const std::string& results, const std::vector<std::string>& environment) {
+  std::vector<std::string> added = environment;
   std::vector<std::string> words = std::vector<std::string>{Program::path()} + arguments;
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
@@ -25,6 +26,7 @@ Started::Started(const std::vector<std::string>& arguments, const std::string& r
   pid_ = ::fork();
   if (pid_ == 0) {
     ::setenv("ERGOMETER_RESULTS", results.c_str(), 1);
+    for (std::string& entry : added) ::putenv(entry.data());
     ::dup2(::open("/dev/null", O_RDWR), 1);
     ::dup2(pipe[1], 2);
     ::execv(argv[0], argv.data());
@@ -69,7 +71,8 @@ int Started::wait() {
 ChildResult Program::operator()(const std::vector<std::string>& arguments) const {
   ChildOptions options;
   options.argv = std::vector<std::string>{path()} + arguments;
-  options.environment = {"ERGOMETER_RESULTS=" + results()};
+  options.environment = environment;
+  options.environment.push_back("ERGOMETER_RESULTS=" + results());
   return run_child(options);
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 // A started ergometer whose stderr is read line by line. Killed when it goes out of scope.
 class Started {
  public:
-  Started(const std::vector<std::string>& arguments, const std::string& results);
+  Started(const std::vector<std::string>& arguments, const std::string& results, const std::vector<std::string>& environment = {});
   ~Started();
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
@@ -29,6 +29,7 @@ class Started {
   // Reads on until a line contains `text`; false at the end of the output.
   bool wait_for_line(const std::string& text);
   void signal(int number) const;
+  int pid() const { return pid_; }
   int wait();  // exit code, or minus the signal that ended it
 
  private:
@@ -44,6 +45,7 @@ class Program {
   std::string results() const { return (folder_.path() / "results").string(); }
   std::filesystem::path folder() const { return folder_.path(); }
   static std::string path();
+  std::vector<std::string> environment;  // NAME=value, for every start
 
  private:
   TemporaryFolder folder_;
