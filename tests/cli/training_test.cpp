@@ -64,7 +64,7 @@ TEST(Training, UnderAMemoryLimitItPassesOrSaysWhatWasRefused) {
 #endif
   std::set<std::string> seen;
   for (const char* preset : {"gpt-tiny", "resnet-tiny"})
-    for (const int kilobytes : {60'000, 80'000, 90'000, 100'000, 120'000, 150'000, 350'000}) {
+    for (const int kilobytes : {60'000, 75'000, 80'000, 100'000, 145'000, 160'000, 180'000, 400'000}) {
       Program ergometer;
       ChildOptions child;
       child.argv = {"sh", "-c", "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" \"$@\"", Program::path()};

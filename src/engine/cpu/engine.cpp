@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/units.hpp"
 #include "engine/check.hpp"
 #include "engine/cpu/isa.hpp"
 #include "engine/cpu/machine.hpp"
@@ -60,9 +61,7 @@ auto made(CpuEngine& engine, const OpDesc& desc, Make make) -> decltype(make()) 
   } catch (const Error& e) {
     if (!e.where().empty()) throw;
     throw Error(e.kind(), e.message(), describe(desc), e.fix());
-  } catch (const dnnl::error& e) {
-    throw onednn::translated(e, describe(desc), ErrorKind::usage);
-  }
+  } catch (const dnnl::error& e) { throw onednn::translated(e, describe(desc), ErrorKind::usage); }
 }
 
 // libgomp ends the process when the system refuses it a thread, so as many are tried first: all at once, as it will have them.
@@ -90,6 +89,10 @@ CpuEngine::CpuEngine(const EngineOptions& options) {
   omp_set_dynamic(0);
   omp_set_num_threads(threads_);
   require_threads(threads_);
+  if (const int64_t left = address_space_left(); left < library_space)
+    throw Error(ErrorKind::out_of_memory,
+                bytes_text(double(left)) + " of address space are left, and oneDNN's kernels need " + bytes_text(double(library_space)),
+                "engine cpu", "raise ulimit -v");
 }
 
 EngineInfo CpuEngine::info() const {

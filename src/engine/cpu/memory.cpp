@@ -73,7 +73,7 @@ class CpuBuffer final : public Buffer {
   void map(const std::string& purpose) {
     // Linux promises memory it does not have and kills us when it is touched; so look before.
     const int64_t available = available_memory();
-    if (bytes_ > available - kept_free(available)) refuse(purpose);
+    if (bytes_ > available - kept_free(available) || bytes_ > address_space_left() - library_space) refuse(purpose);
     mapped_ = size_t(bytes_ + huge_page);  // room to begin on a huge page
     mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping_ == MAP_FAILED) refuse(purpose);
