@@ -69,6 +69,7 @@ int run_command(int argc, char** argv) {
   register_resume(app);
   register_list(app);
   register_show(app);
+  register_compare(app);
   register_export(app);
   register_merge(app);
   register_data(app);

@@ -14,6 +14,7 @@ void register_resume(CLI::App& app);
 void register_merge(CLI::App& app);
 void register_list(CLI::App& app);
 void register_show(CLI::App& app);
+void register_compare(CLI::App& app);
 void register_export(CLI::App& app);
 void register_env(CLI::App& app);
 void register_doctor(CLI::App& app);

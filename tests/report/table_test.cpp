@@ -1,29 +1,16 @@
-// The printed output, held against files in tests/golden. ERGOMETER_UPDATE_GOLDEN=1 writes them anew; read the difference before
-// committing.
+// The printed output of runs and sweeps.
 #include "report/table.hpp"
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "../store/sample_records.hpp"
+#include "golden.hpp"
 
 namespace erg {
 namespace {
 
+using test::expect_golden;
 using test::gpt_record;
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(ERG_SOURCE_DIR) + "/tests/golden/" + name;
-  if (std::getenv("ERGOMETER_UPDATE_GOLDEN")) std::ofstream(path) << text;
-  std::ifstream in(path);
-  ASSERT_TRUE(in) << path;
-  std::ostringstream golden;
-  golden << in.rdbuf();
-  EXPECT_EQ(text, golden.str());
-}
 
 Record without_result(const std::string& id, int batch, Status status, const std::string& reason) {
   Record r = gpt_record(id, batch, 1);
