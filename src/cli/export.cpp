@@ -1,7 +1,10 @@
-// `ergometer export`: runs as CSV, Markdown or JSON.
+// `ergometer export`: runs in the formats of other programs.
+#include "store/export.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -10,6 +13,21 @@
 #include "store/store.hpp"
 
 namespace erg {
+namespace {
+
+using Write = std::string (*)(const std::vector<Record>&);
+
+const std::map<std::string, Write>& formats() {
+  static const std::map<std::string, Write> all = {
+      {"csv", to_csv},
+      {"markdown", to_markdown},
+      {"jsonl", to_jsonl},
+      {"mllog", to_mllog},
+      {"json", [](const std::vector<Record>& records) { return json_text(runs_json(records)) + "\n"; }}};
+  return all;
+}
+
+}  // namespace
 
 void register_export(CLI::App& app) {
   struct Options {
@@ -18,10 +36,10 @@ void register_export(CLI::App& app) {
     Store::Query query;
   };
   auto o = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("export", "Write runs as a table for other programs, one row a run, SI units");
+  CLI::App& command = *app.add_subcommand("export", "Write runs for other programs, in SI units");
   command.add_option("RUN", o->runs, "Which runs; without: all");
-  command.add_option("--format", o->format, "csv, markdown or json")
-      ->check(CLI::IsMember({"csv", "markdown", "json"}))
+  command.add_option("--format", o->format, "csv, markdown, json, jsonl or mllog")
+      ->check(CLI::IsMember({"csv", "markdown", "json", "jsonl", "mllog"}))
       ->capture_default_str();
   command.add_option("-o,--output", o->output, "A file; -: stdout")->capture_default_str();
   command.add_option("--sweep", o->query.sweep_id, "Only runs of this sweep");
@@ -31,9 +49,7 @@ void register_export(CLI::App& app) {
     std::vector<Record> records;
     for (const std::string& run : o->runs) records.push_back(store.load(run));
     if (o->runs.empty()) records = store.list(o->query);
-    const std::string text = o->format == "csv"        ? to_csv(records)
-                             : o->format == "markdown" ? to_markdown(records)
-                                                       : json_text(runs_json(records)) + "\n";
+    const std::string text = formats().at(o->format)(records);
     if (o->output == "-")
       fmt::print("{}", text);
     else

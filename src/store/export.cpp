@@ -1,4 +1,6 @@
 // One row a run: what was asked for, what came out. Columns without a value in any of the rows are left out; units are in the names.
+#include "store/export.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 
 #include "core/terminal.hpp"
 #include "store/metrics.hpp"
-#include "store/store.hpp"
 
 namespace erg {
 namespace {
@@ -101,5 +102,11 @@ Table tidy(const std::vector<Record>& records) {
 
 std::string to_csv(const std::vector<Record>& records) { return tidy(records).csv(); }
 std::string to_markdown(const std::vector<Record>& records) { return tidy(records).markdown(); }
+
+std::string to_jsonl(const std::vector<Record>& records) {
+  std::string text;
+  for (const Record& r : records) text += to_json(r).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text;
+}
 
 }  // namespace erg

@@ -66,17 +66,22 @@ Metric unavailable(const std::string& name, const std::string& reason) {
   return m;
 }
 
-std::string field_text(const Json& object, const std::string& dotted_key) {
+const Json* field(const Json& object, const std::string& dotted_key) {
   const Json* at = &object;
   for (size_t begin = 0; begin <= dotted_key.size();) {
     const size_t end = std::min(dotted_key.find('.', begin), dotted_key.size());
-    const std::string key = dotted_key.substr(begin, end - begin);
-    if (!at->is_object() || !at->contains(key)) return {};
+    const auto key = dotted_key.substr(begin, end - begin);
+    if (!at->is_object() || !at->contains(key)) return nullptr;
     at = &at->at(key);
     begin = end + 1;
   }
-  if (at->is_null()) return {};
-  return at->is_string() ? at->get<std::string>() : at->dump();
+  return at->is_null() ? nullptr : at;
+}
+
+std::string field_text(const Json& object, const std::string& dotted_key) {
+  const Json* value = field(object, dotted_key);
+  if (!value) return {};
+  return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
 }  // namespace erg

@@ -21,6 +21,8 @@ const std::vector<MetricKind>& metric_kinds();
 Metric measured(const std::string& name, double value);
 Metric unavailable(const std::string& name, const std::string& reason);
 
+// The value at "workload.global_batch" and the like; nullptr when it is not there or null.
+const Json* field(const Json& object, const std::string& dotted_key);
 // The value of spec key "workload.global_batch" and the like as text; "" when it is not there.
 std::string field_text(const Json& object, const std::string& dotted_key);
 

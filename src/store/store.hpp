@@ -35,8 +35,4 @@ class Store {
   std::filesystem::path folder_;
 };
 
-// Tidy export, one row a run. Numbers independent of locale.
-std::string to_csv(const std::vector<Record>& records);
-std::string to_markdown(const std::vector<Record>& records);
-
 }  // namespace erg

@@ -51,10 +51,13 @@ TEST_F(Commands, ShowFindsTheNewestAndTheNamed) {
   EXPECT_THAT(none.err, HasSubstr("no run \"zzz\""));
 }
 
-TEST_F(Commands, ExportWritesThreeFormats) {
+TEST_F(Commands, ExportWritesItsFormats) {
   EXPECT_THAT(ergometer_({"export"}).out, AllOf(HasSubstr("id,status,"), HasSubstr("tokens_per_s,")));
   EXPECT_THAT(ergometer_({"export", "aaaaaa", "--format", "markdown"}).out,
               AllOf(HasSubstr("| id |"), HasSubstr("aaaaaa"), testing::Not(HasSubstr("bbbbbb"))));
+  EXPECT_THAT(ergometer_({"export", "--format", "mllog"}).out, testing::StartsWith(":::MLLOG {\"namespace\":"));
+  const std::string lines = ergometer_({"export", "--format", "jsonl"}).out;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
   const std::string file = (ergometer_.folder() / "runs.json").string();
   EXPECT_EQ(ergometer_({"export", "--format", "json", "-o", file}).exit_code, 0);
   std::ifstream in(file);

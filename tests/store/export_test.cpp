@@ -1,11 +1,13 @@
-// CSV and Markdown: one row a run, SI numbers, only columns that hold something.
+// Every export format: one row, line or log a run, SI numbers, in every locale.
+#include "store/export.hpp"
+
 #include <gmock/gmock.h>
 
 #include <clocale>
+#include <locale>
 #include <sstream>
 
 #include "sample_records.hpp"
-#include "store/store.hpp"
 
 namespace erg {
 namespace {
@@ -47,6 +49,55 @@ TEST(Export, QuotesWhatNeedsIt) {
   Record r = test::gpt_record("a", 1, 1);
   r.status_reason = "he said \"no\", twice";
   EXPECT_THAT(to_csv({r}), testing::HasSubstr("\"he said \"\"no\"\", twice\""));
+}
+
+// RFC 4180: quotes are doubled inside quotes, line breaks stay. What a spreadsheet might take for a formula is data, left as it is.
+TEST(Export, CsvKeepsEveryCharacter) {
+  Record r = test::gpt_record("a", 1, 1);
+  r.status_reason = "two\nlines\r\n and \"quotes\"";
+  r.spec["name"] = "=1+1, Größe";
+  EXPECT_THAT(to_csv({r}), testing::HasSubstr("\"two\nlines\r\n and \"\"quotes\"\"\""));
+  EXPECT_THAT(to_csv({r}), testing::HasSubstr("\"=1+1, Größe\""));
+  for (const char* name : {"=1", "+1", "-1", "@x"}) {
+    r.spec["name"] = name;
+    EXPECT_THAT(to_csv({r}), testing::HasSubstr(std::string(",") + name + ","));
+  }
+}
+
+// Decimal commas and grouped digits, as in German, set for C++ streams; and for C where the machine has such a locale.
+struct Comma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(Export, NumbersAreTheSameInEveryLocale) {
+  const std::vector<Record> records = {test::gpt_record("a", 1, 12345.625)};
+  const auto all = [&] { return to_csv(records) + to_markdown(records) + to_jsonl(records) + to_mllog(records); };
+  const std::string plain = all();
+  EXPECT_THAT(plain, testing::HasSubstr("12345.625"));
+  const std::locale before = std::locale::global(std::locale(std::locale(), new Comma));
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+    if (std::setlocale(LC_NUMERIC, name)) break;
+  std::ostringstream proof;
+  proof << 1234.5;
+  EXPECT_EQ(proof.str(), "1.234,5");  // the locale is in force
+  EXPECT_EQ(all(), plain);
+  std::locale::global(before);
+  std::setlocale(LC_NUMERIC, "C");
+}
+
+TEST(Export, JsonLinesAreRecords) {
+  Record odd = test::gpt_record("b", 2, 500);
+  odd.status_reason = "a\nb \xff";  // a line break and a byte that is not UTF-8
+  const std::string text = to_jsonl({test::gpt_record("a", 1, 1000.0 / 3), odd});
+  std::istringstream lines(text);
+  std::vector<Record> back;
+  for (std::string line; std::getline(lines, line);) back.push_back(record_from_json(Json::parse(line)));
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(*back[0].metrics.at("tokens_per_s").value, 1000.0 / 3);
+  EXPECT_EQ(back[1].status_reason, "a\nb \xef\xbf\xbd");
+  EXPECT_EQ(to_jsonl({}), "");
 }
 
 TEST(Export, NothingIsJustATitle) { EXPECT_EQ(to_csv({}), "id\n"); }
