@@ -116,6 +116,17 @@ TEST(Hostile, MutatedSpecs) {
   std::vector<std::string> seeds;
   for (const auto& entry : std::filesystem::directory_iterator(ERG_SOURCE_DIR "/specs")) seeds.push_back(read_file(entry.path()));
   ASSERT_FALSE(seeds.empty());
+  seeds.push_back(R"toml(workload.preset = "gpt-tiny"
+[axes]
+global_batch = [2, 4, 8]
+micro_batch = [1, 2, 4]
+seed = "1-3+1"
+zip = [["global_batch", "micro_batch"]]
+exclude = ["global_batch / 2 > min(3, devices * 4) and seed != 1", {seed = [2, 3], global_batch = 4}]
+[compute]
+layers = "max(1, (global_batch - micro_batch) / 1)"
+)toml");
+  EXPECT_EQ(sweep(seeds.back()).size(), 5u);
   std::mt19937 random(5);
   const std::string bytes = "\"'[]{}=.,#\n\r\t\\0123456789-+e_ax\x80\xff";
   int errors = 0;
