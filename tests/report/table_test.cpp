@@ -91,6 +91,14 @@ TEST(ShowRecord, TellsEverything) {
   expect_golden("show.txt", show_record(r));
 }
 
+// A change that may go either way has no relative half-width.
+TEST(ShowRecord, AnIntervalAroundZeroIsARange) {
+  Record r = gpt_record("a", 1, 100);
+  r.metrics["step_time_drift"] = measured("step_time_drift", -0.02);
+  r.metrics["step_time_drift"].ci95 = {-0.09, 0.04};
+  EXPECT_THAT(show_record(r), testing::HasSubstr("-0.090 to 0.040"));
+}
+
 TEST(ShowRecord, AFailedChildShowsItsLastWords) {
   Record r = without_result("a", 1, Status::failed, "the run was ended by signal 11 (Segmentation fault)");
   r.tail = "about to fall over";
