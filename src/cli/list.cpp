@@ -32,6 +32,7 @@ void register_list(CLI::App& app) {
         throw Error(ErrorKind::usage, "a label is key=value", "--label " + label, "--label machine=node1");
       o->query.labels.emplace_back(label.substr(0, equals), label.substr(equals + 1));
     }
+    o->query.brief = o->json.empty();
     const std::vector<Record> records = Store(o->results, Store::Access::read).list(o->query);
     if (write_json(runs_json(records), o->json)) return;
     if (records.empty())

@@ -16,7 +16,7 @@
 namespace erg {
 namespace {
 
-constexpr int version = 1;  // of the tables below, as their last line sets it; another one in the file means start anew
+constexpr int version = 2;  // of the tables below, as their last line sets it; another one in the file means start anew
 
 constexpr const char* drop = R"sql(
   DROP VIEW IF EXISTS sweeps;
@@ -24,7 +24,7 @@ constexpr const char* drop = R"sql(
 )sql";
 constexpr const char* tables = R"sql(
   CREATE TABLE IF NOT EXISTS runs(id TEXT PRIMARY KEY, sweep_id TEXT, spec_hash TEXT, status TEXT, started TEXT, name TEXT, record TEXT,
-                                  stamp TEXT);
+                                  brief TEXT, stamp TEXT);
   CREATE TABLE IF NOT EXISTS metrics(run_id TEXT, name TEXT, value REAL, unit TEXT, ci_low REAL, ci_high REAL, n INTEGER, reason TEXT);
   CREATE TABLE IF NOT EXISTS samples(run_id TEXT, step INTEGER, time_s REAL, loss REAL);
   CREATE TABLE IF NOT EXISTS flags(run_id TEXT, code TEXT, detail TEXT);
@@ -33,7 +33,7 @@ constexpr const char* tables = R"sql(
   CREATE INDEX IF NOT EXISTS flags_run ON flags(run_id);
   CREATE VIEW IF NOT EXISTS sweeps AS
     SELECT sweep_id AS id, MIN(started) AS started, COUNT(*) AS runs FROM runs WHERE sweep_id <> '' GROUP BY sweep_id;
-  PRAGMA user_version = 1;
+  PRAGMA user_version = 2;
 )sql";
 
 // WAL needs shared memory between its users, which file systems over a network don't give (sqlite.org/wal.html).
@@ -60,6 +60,24 @@ std::string stamp_of(const std::filesystem::path& path) {
   struct stat s {};
   if (::stat(path.c_str(), &s) != 0) return {};
   return fmt::format("{}:{}.{}:{}", s.st_ino, s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size);
+}
+
+// The record less what a line of a list has no use for: a tenth of its size, and of the time to read it.
+Json brief_json(const Record& r) {
+  Record brief = r;
+  brief.environment = brief.energy = brief.phases = brief.check = nullptr;
+  brief.plan = r.plan.is_object() && r.plan.contains("precision") ? Json{{"precision", r.plan.at("precision")}} : Json();
+  if (r.status != Status::running) brief.process = nullptr;
+  brief.repro.clear();
+  brief.tail.clear();
+  for (Flag& f : brief.flags) f.detail.clear();
+  std::erase_if(brief.metrics, [](const auto& m) {
+    return m.first != "images_per_s" && m.first != "tokens_per_s" && m.first != "loss_first" && m.first != "loss_last";
+  });
+  Json json = to_json(brief);
+  if (r.spec.is_object())
+    for (const char* table : {"measure", "layout", "energy"}) json["spec"].erase(table);
+  return json;
 }
 
 std::optional<double> finite(double x) { return std::isfinite(x) ? std::optional(x) : std::nullopt; }
@@ -143,7 +161,7 @@ void Index::remove(const std::string& id) {
 void Index::add(const Record& r, const std::string& stamp) {
   remove(r.id);  // another ergometer may have added it since we looked
   const std::string name = r.spec.is_object() ? r.spec.value("name", "") : "";
-  Statement(*db_, "INSERT INTO runs VALUES(?,?,?,?,?,?,?,?)")
+  Statement(*db_, "INSERT INTO runs VALUES(?,?,?,?,?,?,?,?,?)")
       .bind(1, r.id)
       .bind(2, r.sweep_id)
       .bind(3, r.spec_hash)
@@ -151,7 +169,8 @@ void Index::add(const Record& r, const std::string& stamp) {
       .bind(5, r.started)
       .bind(6, name)
       .bind(7, to_json(r).dump())
-      .bind(8, stamp)
+      .bind(8, brief_json(r).dump())
+      .bind(9, stamp)
       .run();
   Statement metric(*db_, "INSERT INTO metrics VALUES(?,?,?,?,?,?,?,?)");
   for (const auto& [metric_name, m] : r.metrics) {
@@ -172,8 +191,9 @@ void Index::add(const Record& r, const std::string& stamp) {
 
 std::vector<Record> Index::records(const Store::Query& query) {
   // The newest `limit`, then turned round; LIMIT -1 is none. Labels are looked at here, because their names can be anything.
-  Statement rows(*db_,
-                 "SELECT record FROM runs WHERE (?1 = '' OR sweep_id = ?1) AND (?2 = '' OR spec_hash = ?2) ORDER BY id DESC LIMIT ?3");
+  Statement rows(*db_, (std::string("SELECT ") + (query.brief ? "brief" : "record") +
+                        " FROM runs WHERE (?1 = '' OR sweep_id = ?1) AND (?2 = '' OR spec_hash = ?2) ORDER BY id DESC LIMIT ?3")
+                           .c_str());
   const bool by_sql = query.limit > 0 && query.labels.empty();
   rows.bind(1, query.sweep_id).bind(2, query.spec_hash).bind(3, int64_t(by_sql ? query.limit : -1));
   std::vector<Record> records;

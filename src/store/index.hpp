@@ -1,6 +1,6 @@
 // index.db: the records of a results folder in SQLite, for fast listing and for people who like SQL. Never the truth: it is brought up
 // to date from the files before each use and can be deleted at any time.
-//   runs(id, sweep_id, spec_hash, status, started, name, record, stamp)   record: record.json as text
+//   runs(id, sweep_id, spec_hash, status, started, name, record, brief, stamp)   record: record.json as text; brief: of it, what a list shows
 //   metrics(run_id, name, value, unit, ci_low, ci_high, n, reason)
 //   samples(run_id, step, time_s, loss)   flags(run_id, code, detail)   sweeps(id, started, runs)
 #pragma once

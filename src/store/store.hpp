@@ -25,6 +25,7 @@ class Store {
     std::string sweep_id, spec_hash;
     int limit = 0;
     std::vector<std::pair<std::string, std::string>> labels = {};  // all of them
+    bool brief = false;                                            // only what a line of a list shows: status, spec, rate, losses, flags
   };                                                               // limit: the newest so many; 0: all
   std::vector<Record> list(const Query& query) const;  // oldest first, without samples; broken files are reported on stderr, never fatal
   std::vector<Record> list() const { return list(Query{}); }

@@ -223,6 +223,28 @@ TEST(Index, HasTablesForSql) {
   EXPECT_EQ(value("SELECT name FROM runs"), "quick");
 }
 
+TEST(Index, BriefRecordsHoldWhatALineOfAListShows) {
+  TemporaryFolder folder;
+  Store store(folder.path());
+  Record r = gpt_record("a", 4, 50);
+  r.flags = {{"busy_host", "why"}};
+  r.spec["labels"] = {{"who", "me"}};
+  store.save(r);
+  store.save(running("b", nullptr));
+  Store::Query query;
+  query.brief = true;
+  query.labels = {{"who", "me"}};
+  const std::vector<Record> found = store.list(query);
+  ASSERT_EQ(ids(found), std::vector<std::string>{"a"});
+  EXPECT_EQ(found[0].spec.at("workload"), r.spec.at("workload"));
+  EXPECT_EQ(found[0].metrics.at("tokens_per_s").value, 50);
+  EXPECT_EQ(found[0].metrics.at("loss_last").value, r.metrics.at("loss_last").value);
+  EXPECT_EQ(found[0].plan.at("precision"), "bf16");
+  EXPECT_EQ(found[0].flags.at(0).code, "busy_host");
+  query.labels.clear();
+  EXPECT_EQ(store.list(query).at(1).status, Status::running);  // its process is still known
+}
+
 TEST(Index, ManyWritersAndReadersAtOnce) {
   TemporaryFolder folder;
   std::vector<std::jthread> threads;
