@@ -1,25 +1,37 @@
 #!/usr/bin/env bash
-# What a point costs beside its own work: a sweep of N points whose runs do almost nothing, against the same points' own phases. Usage:
-#   bench/sweep_overhead.sh [POINTS=50] [BINARY=build/release/bin/ergometer]
-# Overhead of a point = (wall time of the sweep - time inside the runs' phases) / points. It holds the parent's files and fork, the
-# child's start, its capture of the machine, and its records. A second line times the child's start alone (`ergometer version`).
+# What a sweep adds to its points: N points that do almost nothing as one sweep, and as N direct runs, in alternating rounds. Usage:
+#   bench/sweep_overhead.sh [POINTS=30] [ROUNDS=3] [BINARY=build/release/bin/ergometer]
+# Both train the same steps and store the same records; the difference is the parent's files, its fork, and the waiting for each other.
+# Then, as an upper bound, all that a sweep's point costs outside the phases of its run: process start, machine facts and records included.
 set -eu
-points=${1:-50} erg=${2:-build/release/bin/ergometer}
+points=${1:-30} rounds=${2:-3} erg=${3:-build/release/bin/ergometer}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export ERGOMETER_RESULTS=$dir/results
-begin=$EPOCHREALTIME
-$erg sweep gpt-tiny --device ref --axis "seed=1-$points+1" --set measure.check=false --set measure.warmup_min_s=0 --set measure.settle_max_s=0 \
-  --set measure.duration_s=0.01 --set workload.validation_steps=0 --json "$dir/runs.json" >/dev/null 2>"$dir/log"
-end=$EPOCHREALTIME
-python3 - "$dir/runs.json" "$begin" "$end" <<'PY'
-import json, sys
-runs = json.load(open(sys.argv[1]))["runs"]
-wall = float(sys.argv[3]) - float(sys.argv[2])
-inside = sum(r["phases"].get(p, 0) for r in runs for p in ("init_s", "check_s", "warmup_s", "settle_s", "measure_s", "validation_s"))
+work=(--device ref --set measure.check=false --set measure.warmup_min_s=0 --set measure.settle_max_s=0 --set measure.duration_s=0.01
+      --set workload.validation_steps=0)
+sweep() { "$erg" sweep gpt-tiny "${work[@]}" --axis "seed=1-$points+1" --json "$dir/runs.json" >/dev/null 2>"$dir/log"; }
+direct() { for seed in $(seq "$points"); do "$erg" run gpt-tiny "${work[@]}" --set "seed=$seed" --json "$dir/one.json" >/dev/null 2>"$dir/log"; done; }
+TIMEFORMAT='%R %U %S'
+for _ in $(seq "$rounds"); do
+  for what in sweep direct; do
+    rm -rf "$ERGOMETER_RESULTS"
+    echo "$what $( { time $what; } 2>&1 )" >>"$dir/times"
+  done
+done
+echo "$points points, $rounds rounds, load $(cut -d' ' -f1 /proc/loadavg) on $(nproc) CPUs"
+python3 - "$dir" "$points" <<'PY'
+import json, statistics, sys
+folder, points = sys.argv[1], int(sys.argv[2])
+rows = [line.split() for line in open(f"{folder}/times")]
+wall = {w: [1000 * float(r[1]) / points for r in rows if r[0] == w] for w in ("sweep", "direct")}
+cpu = {w: [1000 * (float(r[2]) + float(r[3])) / points for r in rows if r[0] == w] for w in ("sweep", "direct")}
+for name, t in (("wall", wall), ("CPU", cpu)):
+    added = [s - d for s, d in zip(t["sweep"], t["direct"])]
+    print(f"{name:4} ms a point: sweep {statistics.median(t['sweep']):.1f}, direct {statistics.median(t['direct']):.1f}, "
+          f"added {statistics.median(added):.1f} ({min(added):.1f} to {max(added):.1f})")
+runs = json.load(open(f"{folder}/runs.json"))["runs"]
 assert all(r["status"] == "PASSED" for r in runs), {r["status"] for r in runs}
-print(f"{len(runs)} points in {wall:.3f} s, {inside:.3f} s of it in their phases: {1000 * (wall - inside) / len(runs):.1f} ms a point beside its work")
+inside = sum(r["phases"].get(p, 0) for r in runs for p in ("init_s", "check_s", "warmup_s", "settle_s", "measure_s", "validation_s"))
+print(f"outside the runs' phases: {statistics.median(wall['sweep']) - 1000 * inside / len(runs):.1f} ms a point")
 PY
-begin=$EPOCHREALTIME
-for _ in $(seq 20); do $erg version >/dev/null; done
-awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "start of the program alone: %.1f ms\n", 1000 * (b - a) / 20 }'

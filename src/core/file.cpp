@@ -67,15 +67,25 @@ fs::path make_aside(const fs::path& path, int& fd) {
   return {};
 }
 
+bool is_device_or_pipe(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+void write_into(const fs::path& path, std::string_view content) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0 || !write_all(file.get(), content) || !file.close()) throw cannot_write(path, errno);
+}
+
 // The content, complete and on the disk, under a name of its own beside `path`. The name goes again unless it was renamed to `path`.
 class Aside {
  public:
-  Aside(const fs::path& path, std::string_view content) : target_(path) {
+  Aside(const fs::path& path, std::string_view content, Synced synced) : target_(path), synced_(synced) {
     int fd = -1;
     path_ = make_aside(path, fd);
     if (fd < 0) throw cannot_write(path, errno);
     Descriptor file(fd);
-    if (write_all(fd, content) && ::fsync(fd) == 0 && file.close()) return;
+    if (write_all(fd, content) && (synced == Synced::nothing || ::fsync(fd) == 0) && file.close()) return;
     const int reason = errno;
     ::unlink(path_.c_str());
     throw cannot_write(path, reason);
@@ -88,7 +98,10 @@ class Aside {
   const fs::path& path() const { return path_; }
   void placed() {
     path_.clear();
-    sync_folder(target_);
+    sync_name();
+  }
+  void sync_name() const {
+    if (synced_ == Synced::name) sync_folder(target_);
   }
   // NFS may report that a link failed which was made: its answer got lost and the second try met the first. Keeps errno.
   bool has_two_names() const {
@@ -101,6 +114,7 @@ class Aside {
 
  private:
   fs::path target_, path_;
+  Synced synced_;
 };
 
 }  // namespace
@@ -126,16 +140,17 @@ std::string read_file(const fs::path& path, size_t most) {
   }
 }
 
-void write_file_atomically(const fs::path& path, std::string_view content) {
-  Aside aside(path, content);
+void write_file_atomically(const fs::path& path, std::string_view content, Synced synced) {
+  if (is_device_or_pipe(path)) return write_into(path, content);
+  Aside aside(path, content, synced);
   if (::rename(aside.path().c_str(), path.c_str()) != 0) throw cannot_write(path, errno);
   aside.placed();
 }
 
-bool create_file_atomically(const fs::path& path, std::string_view content) {
-  const Aside aside(path, content);
+bool create_file_atomically(const fs::path& path, std::string_view content, Synced synced) {
+  const Aside aside(path, content, synced);
   if (::link(aside.path().c_str(), path.c_str()) == 0 || aside.has_two_names()) {
-    sync_folder(path);
+    aside.sync_name();
     return true;
   }
   if (errno == EEXIST) return false;

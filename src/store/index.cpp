@@ -93,23 +93,30 @@ bool has_labels(const Record& r, const Store::Query& query) {
 
 void Index::refresh() {
   const std::string path = (folder_ / "index.db").string();
-  try {
-    open(path);
-    return update();
-  } catch (const SqliteError& e) {
-    db_.reset();
-    std::error_code ignored;
-    if (e.damaged())
-      for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path + suffix, ignored);
+  for (int tries = 0; tries < 2 && !unusable_; ++tries) {
+    try {
+      open(path);
+      return update();
+    } catch (const SqliteError& e) {
+      db_.reset();
+      if (e.damaged()) remove_files();
+    }
   }
-  try {
-    open(path);
-    update();
-  } catch (const SqliteError&) {  // read-only folder, full disk, locks that don't work
-    db_.reset();
-    open(":memory:");
-    update();
-  }
+  // Read-only folder, full disk, locks that don't work, damage that comes back.
+  open(":memory:");
+  update();
+}
+
+void Index::discard() {
+  db_.reset();
+  remove_files();
+  unusable_ = true;
+}
+
+void Index::remove_files() const {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    std::filesystem::remove(folder_ / (std::string("index.db") + suffix), ignored);
 }
 
 void Index::open(const std::string& path) {

@@ -38,6 +38,22 @@ std::string short_host() {
   return host;
 }
 
+// A run that is going on does not outlive a power cut, so neither need its record.
+Synced needed(const Record& record) { return record.status == Status::running ? Synced::nothing : Synced::name; }
+
+// Damage inside the index may show only when its rows are read: it is made anew then, as when it cannot be opened.
+std::vector<Record> indexed(const std::filesystem::path& folder, const Store::Query& query) {
+  Index index(folder);
+  index.refresh();
+  try {
+    return index.records(query);
+  } catch (const std::exception&) {  // SQLite's, or rows that are no records
+    index.discard();
+    index.refresh();
+    return index.records(query);
+  }
+}
+
 std::string record_text(Record record) {
   if (record.process.is_null()) record.process = this_process();
   return json_text(to_json(record)) + "\n";
@@ -67,13 +83,13 @@ std::string Store::new_id() const {
 void Store::save(const Record& record) {
   make_folder(record.id);
   // Samples first: a complete record never lacks them.
-  if (!record.step_times.empty()) write_file_atomically(samples_path(folder_, record.id), samples_text(record));
-  write_file_atomically(record_path(folder_, record.id), record_text(record));
+  if (!record.step_times.empty()) write_file_atomically(samples_path(folder_, record.id), samples_text(record), Synced::content);
+  write_file_atomically(record_path(folder_, record.id), record_text(record), needed(record));
 }
 
 bool Store::claim(const Record& record) {
   make_folder(record.id);
-  return create_file_atomically(record_path(folder_, record.id), record_text(record));
+  return create_file_atomically(record_path(folder_, record.id), record_text(record), needed(record));
 }
 
 void Store::make_folder(const std::string& id) const {
@@ -91,9 +107,7 @@ Record Store::load(const std::string& id_or_part, bool with_samples) const {
 
 std::vector<Record> Store::list(const Query& query) const {
   if (!std::filesystem::exists(folder_)) return {};
-  Index index(folder_);
-  index.refresh();
-  std::vector<Record> records = index.records(query);
+  std::vector<Record> records = indexed(folder_, query);
   for (Record& r : records) r = as_seen_now(std::move(r));
   return records;
 }

@@ -66,6 +66,31 @@ TEST_F(File, KeepsTheUmask) {
   EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
 
+// A pipe of our own stands for the devices that nobody should try this with.
+TEST_F(File, WhatIsNoRegularFileIsWrittenToAndStays) {
+  const fs::path pipe = folder_ / "pipe", link = folder_ / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("pipe", link);
+  for (const fs::path& target : {pipe, link}) {
+    std::string seen;
+    std::thread reader([&] { seen = read_file(pipe); });
+    write_file_atomically(target, "content");
+    EXPECT_TRUE(fs::is_fifo(pipe)) << "it was replaced";
+    if (!fs::is_fifo(pipe)) std::exit(1);  // the reader waits for ever
+    reader.join();
+    EXPECT_EQ(seen, "content");
+  }
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(entries(), 2u);
+}
+
+TEST_F(File, MoreThanTheMostIsRefused) {
+  write_file_atomically(folder_ / "a", std::string(1000, 'x'));
+  EXPECT_EQ(read_file(folder_ / "a", 1000).size(), 1000u);
+  EXPECT_THROW(read_file(folder_ / "a", 999), Error);
+  EXPECT_THROW(read_file("/dev/zero", 1'000'000), Error);
+}
+
 TEST_F(File, OfManyCreatorsOneWins) {
   std::atomic<int> winners = 0;
   std::vector<std::thread> creators;

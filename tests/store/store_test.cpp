@@ -223,6 +223,24 @@ TEST(Index, HasTablesForSql) {
   EXPECT_EQ(value("SELECT name FROM runs"), "quick");
 }
 
+// The header is whole, so that SQLite opens it; what is broken are the pages behind it, all of them or one after the other.
+TEST(Index, DamageInsideItIsFoundAndMended) {
+  TemporaryFolder folder;
+  Store store(folder.path());
+  for (int i = 0; i < 20; ++i) store.save(gpt_record(std::to_string(100 + i), 1, 1));
+  ASSERT_EQ(store.list().size(), 20u);
+  const auto path = folder.path() / "index.db";
+  const std::string good = read_file(path);
+  for (size_t page = 1; page < good.size() / 4096; page += 3) {
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path.string() + suffix);
+    std::string bad = good;
+    for (size_t i = page * 4096; i < (page + 1) * 4096; ++i) bad[i] = char(i * 37 + 11);
+    std::ofstream(path) << bad;
+    EXPECT_EQ(store.list().size(), 20u) << "page " << page;
+  }
+  EXPECT_EQ(store.list().size(), 20u);
+}
+
 TEST(Index, BriefRecordsHoldWhatALineOfAListShows) {
   TemporaryFolder folder;
   Store store(folder.path());
