@@ -39,9 +39,9 @@ void engines() {
 }
 
 void sensors() {
-  const MeterSet meters = open_meters({"auto"});
+  const MeterSet meters = open_meters({"auto"}, sysfs_root());
   for (const auto& meter : meters.meters) good("energy", meter->info().name + " " + meter->info().domain);
-  for (const std::string& reason : meters.unavailable) missing("energy", reason);
+  for (const NoSensor& n : meters.unavailable) missing("energy", n.text());
 }
 
 void folders(const std::string& results) {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/file.hpp"
 #include "core/interrupt.hpp"
@@ -40,6 +41,13 @@ void add_launcher_option(CLI::App& command, std::string& launcher) {
 
 void add_max_failures_option(CLI::App& command, int& max_failures) {
   command.add_option("--max-failures", max_failures, "Begin nothing more after so many failed points")->check(CLI::PositiveNumber);
+}
+
+// Set in the environment, so that the children of a sweep look there too.
+void add_sysfs_option(CLI::App& command) {
+  command.add_option_function<std::string>(
+      "--sysfs-root", [](const std::string& folder) { ::setenv("ERGOMETER_SYSFS_ROOT", folder.c_str(), 1); },
+      "Where sensors are looked for, in place of /sys; also ERGOMETER_SYSFS_ROOT");
 }
 
 void add_json_option(CLI::App& command, std::string& target) {

@@ -24,6 +24,7 @@ void add_spec_options(CLI::App& command, SpecOptions& options);
 void add_results_option(CLI::App& command, std::string& folder);     // --results DIR, ERGOMETER_RESULTS
 void add_launcher_option(CLI::App& command, std::string& launcher);  // --launcher TEMPLATE
 void add_max_failures_option(CLI::App& command, int& max_failures);  // --max-failures N
+void add_sysfs_option(CLI::App& command);                            // --sysfs-root DIR, ERGOMETER_SYSFS_ROOT
 void add_json_option(CLI::App& command, std::string& target);        // --json FILE|-
 
 // JSON to stdout for "-", to a file for a name, nowhere for "". True when stdout is taken: then nothing else is printed there.

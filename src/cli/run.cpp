@@ -69,6 +69,7 @@ void register_run(CLI::App& app) {
   auto run = std::make_shared<RunCommand>();
   add_spec_options(command, run->spec);
   add_results_option(command, run->results);
+  add_sysfs_option(command);
   add_json_option(command, run->json);
   command.add_flag("--strict", run->strict, "Exit with 4 when the result is invalid");
   command.add_option("--record-id", run->record_id)->group("");

@@ -63,6 +63,7 @@ void register_sweep(CLI::App& app) {
   add_launcher_option(command, sweep->launcher);
   add_max_failures_option(command, sweep->request.max_failures);
   add_results_option(command, sweep->results);
+  add_sysfs_option(command);
   add_json_option(command, sweep->json);
   command.add_flag("--strict", sweep->strict, "Exit with 4 when a result is invalid");
   command.callback([sweep] { (*sweep)(); });

@@ -1,4 +1,4 @@
-// Intel's and AMD's running average power limit counters, as Linux shows them below /sys/class/powercap.
+// Intel's and AMD's running average power limit counters, as Linux shows them below /sys/class/powercap (energy.md §1.8).
 #pragma once
 #include <string>
 
@@ -6,7 +6,8 @@
 
 namespace erg {
 
-// Adds to `set` what RAPL has here: today only the reason why it cannot be used.
+// Adds every readable domain to `set`: packages and dram to be added up, core and uncore (inside a package) and psys (around
+// everything) beside them. What cannot be read is a reason with its fix.
 void open_rapl(MeterSet& set, const std::string& sysfs_root);
 
 }  // namespace erg

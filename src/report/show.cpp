@@ -59,6 +59,19 @@ std::string outliers(const Record& r) {
                      ratio > 1 ? fmt::format("; the slowest took {} × the median", significant(ratio, 3)) : "");
 }
 
+std::string energy(const Json& e) {
+  std::string text;
+  const Json domains = e.value("domains", Json::array());
+  for (const Json& d : domains)
+    line(text, "energy of",
+         fmt::format(
+             "{} ({}): {}{}", field_text(d, "domain"), field_text(d, "sensor"),
+             d.at("energy_j").is_number() ? significant(d.at("energy_j")) + " J, " + field_text(d, "quality") : field_text(d, "reason"),
+             d.value("added", true) ? "" : ", not added: " + field_text(d, "not_added")));
+  for (const Json& part : e.value("not_included", Json::array())) line(text, domains.empty() ? "no energy" : "not included", joined(part));
+  return text;
+}
+
 std::string machine(const Record& r) {
   std::string text;
   const Json& e = r.environment;
@@ -115,8 +128,7 @@ std::string show_record(const Record& r) {
     line(text, "  reference", joined(r.check.value("reference", Json())));
   }
   for (const Flag& f : r.flags) line(text, "flag", f.code + (f.detail.empty() ? "" : ": " + f.detail));
-  if (r.energy.is_object())
-    for (const Json& reason : r.energy.value("not_included", Json::array())) line(text, "no energy", joined(reason));
+  if (r.energy.is_object()) text += energy(r.energy);
   if (!r.tail.empty()) text += "\nits last words\n" + r.tail + "\n";
   if (r.environment.is_object()) text += "\nmachine\n" + machine(r);
   return text;

@@ -92,11 +92,20 @@ void add_speed(Metrics& metrics, const Spec& spec, const Plan& plan, const Measu
   }
 }
 
-void add_energy(Metrics& metrics, const Measurements& m) {
-  const std::string reason = m.no_energy.empty() ? "no meter was read" : fmt::format("{}", fmt::join(m.no_energy, "; "));
-  for (const std::string& name :
-       {std::string("energy_j"), std::string("mean_power_w"), std::string("energy_wh_per_device"), m.sample_unit + "_per_wh"})
-    metrics[name] = unavailable(name, reason);
+// Gross energy of the window. What the sensors measure is the whole machine's, so it is shared by all devices.
+void add_energy(Metrics& metrics, const Spec& spec, const Measurements& m) {
+  const std::string per_wh = m.sample_unit + "_per_wh";
+  if (!m.energy.total_j || m.window.measure_s <= 0) {
+    const std::string reason = m.energy.reason.empty() ? "no meter was read" : m.energy.reason;
+    for (const std::string& name : {std::string("energy_j"), std::string("mean_power_w"), std::string("energy_wh_per_device"), per_wh})
+      metrics[name] = unavailable(name, reason);
+    return;
+  }
+  const double joules = *m.energy.total_j, wh = joules / 3600;
+  add(metrics, "energy_j", joules);
+  add(metrics, "mean_power_w", joules / m.window.measure_s);
+  add(metrics, "energy_wh_per_device", wh / double(spec.devices));
+  add(metrics, per_wh, double(m.window.samples) / wh);
 }
 
 }  // namespace
@@ -119,7 +128,7 @@ std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, co
       metrics[name] = unavailable(name, nothing);
   }
   metrics["mfu_probe"] = unavailable("mfu_probe", "this version has no probe to measure the peak with");
-  add_energy(metrics, m);
+  add_energy(metrics, spec, m);
   add(metrics, "device_memory_used_bytes", m.mean_resident_bytes > 0 ? std::optional(m.mean_resident_bytes) : std::nullopt, nothing);
   add(metrics, "peak_memory_bytes", double(m.peak_arena_bytes));
   add(metrics, "peak_rss_bytes", m.peak_resident_bytes ? std::optional(double(*m.peak_resident_bytes)) : std::nullopt,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "meter/energy.hpp"
 #include "plan/plan.hpp"
 #include "run/host_use.hpp"
 #include "run/measure.hpp"
@@ -23,8 +24,8 @@ struct Measurements {
   int64_t peak_arena_bytes = 0;
   std::optional<int64_t> peak_resident_bytes;
   std::optional<Validation> validation;
-  std::string no_validation;           // why there is none
-  std::vector<std::string> no_energy;  // what each sensor said
+  std::string no_validation;  // why there is none
+  WindowEnergy energy;        // its reason says what each sensor said where there is none
 };
 
 std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, const Measurements& measurements);

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "run/build_info.hpp"
+#include "run/energy.hpp"
 #include "run/host_facts.hpp"
 #include "run/host_use.hpp"
 #include "run/measure.hpp"
@@ -63,7 +64,7 @@ Record begin_record(const Spec& spec, const Store& store, const RunOptions& opti
   r.sweep_id = options.sweep_id;
   r.coordinates = options.coordinates;
   r.environment = capture_environment();
-  r.energy = {{"domains", Json::array()}, {"not_included", Json::array()}};
+  r.energy = energy_json({}, {});
   r.phases = Json::object();
   r.repro = repro_line(spec);
   r.process = this_process();
@@ -117,8 +118,7 @@ class Run {
     record_.environment["engine"] = engine_json(info);
     const Plan plan = plan_on(spec_, info, record_.environment);
     record_.plan = plan_json(plan);
-    measured_.no_energy = open_meters(spec_.energy.methods).unavailable;
-    record_.energy["not_included"] = measured_.no_energy;
+    record_.energy = energy_json({}, energy_.unavailable());
     measured_.threads = info.threads;
     phase("init_s");
 
@@ -138,6 +138,7 @@ class Run {
     phase("init_s");
 
     measure(*workload, *engine);
+    measure_energy();
     validate(*workload);
     conclude(plan, check);
   }
@@ -150,14 +151,32 @@ class Run {
       if (options_.progress) options_.progress(phase, fraction, detail);
     };
     StepWatch watch(steady_clock());
-    const WindowEdges edges = {[&] { measured_.begin = sample_host(steady_clock()), watch.begin(); },
-                               [&] { measured_.end = sample_host(steady_clock()), watch.end(); }, [&] { watch.step(); }};
+    // Sensors innermost: nothing lies between their readings and the window.
+    const WindowEdges edges = {[&] {
+                                 measured_.begin = sample_host(steady_clock());
+                                 watch.begin();
+                                 energy_.begin();
+                               },
+                               [&] {
+                                 energy_.end();
+                                 watch.end();
+                                 measured_.end = sample_host(steady_clock());
+                               },
+                               [&] { watch.step(); }};
+    energy_.start(spec_.measure.warmup_min_s);
     measured_.window = measure_window(workload, engine, spec_.measure, steady_clock(), progress, edges);
     measured_.step_host = watch.steps();
     measured_.mean_resident_bytes = resident.value();
     measured_.peak_arena_bytes = engine.memory_peak();
     measured_.peak_resident_bytes = peak_resident_bytes();
     watch_.lap();
+  }
+
+  void measure_energy() {
+    if (measured_.window.stopped_by != "interrupted") energy_.cool();
+    measured_.energy = energy_.result();
+    record_.energy = energy_json(measured_.energy, energy_.unavailable());
+    phase("cool_s");
   }
 
   void validate(Workload& workload) {
@@ -192,8 +211,8 @@ class Run {
     if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty())
       losses.invalid = "the validation loss is not finite";
     const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;
-    for (const auto& flags :
-         {w.flags, window_flags(measured_), host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
+    for (const auto& flags : {w.flags, window_flags(measured_), energy_flags(measured_.energy), host_flags(measured_.begin, measured_.end),
+                              machine_flags(), checked.flags, losses.flags})
       add_flags(record_.flags, flags);
     if (!invalid.empty()) withhold_speed(record_.metrics, invalid);
 
@@ -211,6 +230,7 @@ class Run {
   Record& record_;
   Stopwatch watch_;
   Measurements measured_;
+  EnergyWatch energy_{spec_.energy};
 };
 
 void fail(Record& record, Status status, const std::string& reason, const std::string& kind) {

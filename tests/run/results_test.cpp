@@ -35,7 +35,7 @@ struct Known {
     m.peak_arena_bytes = 1600000000;
     m.peak_resident_bytes = 4000000000;
     m.validation = Validation{4.5, 0.25, 16};
-    m.no_energy = {"rapl: not there"};
+    m.energy.reason = "rapl: not there";
   }
 };
 
@@ -57,6 +57,18 @@ TEST(Results, AreTheWindowsArithmetic) {
   EXPECT_DOUBLE_EQ(value("predicted_memory_bytes"), 1.5e9);
   EXPECT_DOUBLE_EQ(value("outlier_steps"), 0);
   EXPECT_EQ(metrics.at("images_per_s").n, 20);
+}
+
+// 7200 J = 2 Wh in 10 s: 720 W, and 160 images / 2 Wh.
+TEST(Results, EnergyIsThatOfTheWindow) {
+  Known k;
+  k.m.energy.total_j = 7200;
+  k.m.energy.reason.clear();
+  const auto metrics = run_metrics(k.spec, k.plan, k.m);
+  EXPECT_DOUBLE_EQ(*metrics.at("energy_j").value, 7200);
+  EXPECT_DOUBLE_EQ(*metrics.at("mean_power_w").value, 720);
+  EXPECT_DOUBLE_EQ(*metrics.at("energy_wh_per_device").value, 2);
+  EXPECT_DOUBLE_EQ(*metrics.at("images_per_wh").value, 80);
 }
 
 TEST(Results, ThroughputIsOfTheWholeWindowAndItsIntervalHoldsIt) {
