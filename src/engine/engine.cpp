@@ -44,4 +44,22 @@ void Engine::add(const Tensor& to, const Tensor& what) {
   }
 }
 
+double Engine::stream(StreamKind kind, const StreamArrays& arrays) {
+  float* const a = arrays.a.as<float>();
+  const float *const b = arrays.b.as<float>(), *const c = arrays.c.as<float>();
+  const auto write = [&](auto value) {
+    for (int64_t i = 0, n = arrays.a.bytes / 4; i < n; ++i) a[i] = value(i);
+    return 0.0;
+  };
+  switch (kind) {
+    case StreamKind::fill: return write([&](int64_t) { return arrays.scalar; });
+    case StreamKind::copy: return write([&](int64_t i) { return b[i]; });
+    case StreamKind::triad: return write([&](int64_t i) { return b[i] + arrays.scalar * c[i]; });
+    case StreamKind::read: break;
+  }
+  double sum = 0;
+  for (int64_t i = 0, n = arrays.b.bytes / 4; i < n; ++i) sum += double(b[i]);
+  return sum;
+}
+
 }  // namespace erg

@@ -17,6 +17,14 @@ struct EngineInfo {
   std::string isa;           // "avx512_core_bf16": what its kernels will use
   bool native_bf16 = false;  // hardware multiplies bf16
   int threads = 1;
+  bool non_temporal_stores = false;  // of stream(): written lines are not read first
+};
+
+// Streams that memory speed is measured with (McCalpin 1995; read is ours), over fp32 tensors of equal, plain shape.
+enum class StreamKind { fill, read, copy, triad };
+struct StreamArrays {
+  Tensor a, b, c;  // those that the stream does not use may be empty
+  float scalar = 0;
 };
 
 // Memory from the engine's arena; given back when destroyed.
@@ -47,6 +55,9 @@ class Engine {
   virtual void fill_zero(const Tensor& t) = 0;
   virtual void add(const Tensor& to, const Tensor& what);  // to += what, same dtype, shape and layout; default: plain loop, host memory
   virtual void synchronize() = 0;
+  // fill: a = scalar. read: gives the sum of b. copy: a = b. triad: a = b + scalar * c. Over nothing it is the cost of a call.
+  // Other streams than read give 0. Default: plain loops, host memory.
+  virtual double stream(StreamKind kind, const StreamArrays& arrays);
 
   // Factory. Making an op may tune and allocate; running it allocates nothing. Throws Error(usage) on impossible descriptors.
   virtual std::unique_ptr<Op> conv_bn(const ConvBnDesc&) = 0;
@@ -89,7 +100,7 @@ std::unique_ptr<Engine> open_engine(const std::string& device, const EngineOptio
 std::vector<std::pair<std::string, std::string>> list_engines();
 
 // What a plugin exports.
-inline constexpr int engine_abi = 1;
+inline constexpr int engine_abi = 2;
 extern "C" using EngineAbiFn = int();                             // erg_engine_abi: returns engine_abi
 extern "C" using EngineOpenFn = Engine * (const EngineOptions*);  // erg_engine_open: throws Error
 // The reference engine's opener, linked into the binary (engine/ref).

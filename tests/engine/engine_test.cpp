@@ -85,6 +85,38 @@ TEST_P(EngineTest, AddSumsValueByValue) {
   }
 }
 
+// Whole lines and a rest; nothing at all. The integers are exact in fp32, so that the order of the sum does not matter.
+TEST_P(EngineTest, StreamsAreTheirFormulas) {
+  ERG_OPEN_OR_SKIP(engine, GetParam());
+  for (const int64_t count : {0, 1, 15, 16, 63, 64, 80, 1000, 4099}) {
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    const auto tensor = [&] {
+      buffers.push_back(engine->allocate(std::max<int64_t>(4 * count, 4), "test"));
+      return engine->view(*buffers.back(), DType::f32, {count}, Layout::plain);
+    };
+    const StreamArrays x{tensor(), tensor(), tensor(), 3};
+    std::vector<float> b(static_cast<size_t>(count)), c(b.size()), a(b.size());
+    double sum = 0;
+    for (size_t i = 0; i < b.size(); ++i) {
+      b[i] = float(i % 100);
+      c[i] = float(i % 7) - 3;
+      sum += double(b[i]);
+    }
+    engine->write(x.b, b.data());
+    engine->write(x.c, c.data());
+    EXPECT_EQ(engine->stream(StreamKind::read, x), sum) << count;
+    engine->stream(StreamKind::triad, x);
+    engine->read(x.a, a.data());
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], b[i] + 3 * c[i]) << count << " " << i;
+    engine->stream(StreamKind::copy, x);
+    engine->read(x.a, a.data());
+    EXPECT_EQ(a, b) << count;
+    engine->stream(StreamKind::fill, x);
+    engine->read(x.a, a.data());
+    EXPECT_THAT(a, testing::Each(3.0f)) << count;
+  }
+}
+
 TEST_P(EngineTest, ViewsStayInsideTheirBuffer) {
   ERG_OPEN_OR_SKIP(engine, GetParam());
   const std::unique_ptr<Buffer> buffer = engine->allocate(64, "test");

@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 #include "engine/check.hpp"
 #include "engine/cpu/isa.hpp"
+#include "engine/cpu/kernels/stream.hpp"
 #include "engine/cpu/machine.hpp"
 #include "engine/cpu/onednn.hpp"
 #include "engine/cpu/ops.hpp"
@@ -104,12 +105,26 @@ EngineInfo CpuEngine::info() const {
   info.isa = isa_name();
   info.native_bf16 = kernel_isa() == Isa::v4_bf16;
   info.threads = threads_;
+  info.non_temporal_stores = stream_kernels().non_temporal;
   return info;
 }
 
 bool CpuEngine::supports(DType activations) const {
   static const bool bf16 = trains_in_bf16();
   return activations == DType::f32 || (activations == DType::bf16 && bf16);
+}
+
+double CpuEngine::stream(StreamKind kind, const StreamArrays& x) {
+  const StreamKernels& k = stream_kernels();
+  const auto floats = [](const Tensor& t) { return t.as<float>(); };
+  const int64_t written = x.a.bytes / int64_t(sizeof(float));
+  switch (kind) {
+    case StreamKind::fill: k.fill(floats(x.a), x.scalar, written); return 0;
+    case StreamKind::copy: k.copy(floats(x.a), floats(x.b), written); return 0;
+    case StreamKind::triad: k.triad(floats(x.a), floats(x.b), floats(x.c), x.scalar, written); return 0;
+    case StreamKind::read: break;
+  }
+  return k.read(floats(x.b), x.b.bytes / int64_t(sizeof(float)));
 }
 
 std::unique_ptr<Op> CpuEngine::conv_bn(const ConvBnDesc& d) {

@@ -25,6 +25,7 @@ class CpuEngine final : public Engine {
   void read(const Tensor& from, float* to) override;
   void fill_zero(const Tensor& t) override;
   void add(const Tensor& to, const Tensor& what) override;
+  double stream(StreamKind kind, const StreamArrays& arrays) override;
   void synchronize() override {}  // every op returns when it is done
 
   std::unique_ptr<Op> conv_bn(const ConvBnDesc&) override;
