@@ -73,6 +73,7 @@ int run_command(int argc, char** argv) {
   register_export(app);
   register_merge(app);
   register_data(app);
+  register_probe(app);
   register_env(app);
   register_doctor(app);
   register_version(app);

@@ -16,6 +16,7 @@ void register_list(CLI::App& app);
 void register_show(CLI::App& app);
 void register_compare(CLI::App& app);
 void register_export(CLI::App& app);
+void register_probe(CLI::App& app);
 void register_env(CLI::App& app);
 void register_doctor(CLI::App& app);
 void register_version(CLI::App& app);

@@ -77,9 +77,9 @@ std::string rate_cell(const Record& r) {
   return m->second.value ? fmt::format("{} {}", significant(*m->second.value), interval_text(m->second)) : "n/a";
 }
 
-std::string mfu_cell(const Record& r) {
-  const auto value = metric_value(r, "mfu");
-  return value ? fmt::format("{:.1f} %", 100 * *value) : r.metrics.count("mfu") ? "n/a" : "–";
+std::string share_cell(const Record& r, const std::string& metric) {
+  const auto value = metric_value(r, metric);
+  return value ? fmt::format("{:.1f} %", 100 * *value) : r.metrics.count(metric) ? "n/a" : "–";
 }
 
 std::string loss_cell(const Record& r) {
@@ -114,21 +114,23 @@ std::string row_name(const Record& r, const std::vector<std::string>& axes) {
 }
 
 Table table_of(const Group& g, const std::vector<std::string>& axes, bool repeats) {
+  // Only with a probe is there a column for it.
+  const bool probed = std::any_of(g.begin(), g.end(), [](const Record* r) { return metric_value(*r, "mfu_probe").has_value(); });
   std::vector<Table::Column> columns = {{"batch"}};
   for (const std::string& axis : axes) columns.push_back({axis.substr(axis.rfind('.') + 1)});
   if (repeats) columns.push_back({"repeat"});
-  for (const std::string& title :
-       {rate_title(g), std::string("TFLOP/s"), std::string("MFU"), std::string("step"), std::string("memory"), std::string("planned")})
-    columns.push_back({title});
-  columns.insert(columns.end(), {{"loss", false}, {"validation", false}, {"status", false}});
+  columns.insert(columns.end(), {{rate_title(g)}, {"TFLOP/s"}, {"MFU"}});
+  if (probed) columns.push_back({"of probe"});
+  columns.insert(columns.end(), {{"step"}, {"memory"}, {"planned"}, {"loss", false}, {"validation", false}, {"status", false}});
   Table table(columns);
   for (const Record* r : g) {
     std::vector<std::string> row = {field_text(r->spec, "workload.global_batch")};
     for (const std::string& axis : axes) row.push_back(coordinate(*r, axis));
     if (repeats) row.push_back(std::to_string(1 + std::atoll(field_text(r->spec, "repeat_index").c_str())));
-    row.insert(row.end(),
-               {rate_cell(*r), bare(*r, "model_tflops_per_device", 3), mfu_cell(*r), cell(*r, "step_time_s"), cell(*r, "peak_memory_bytes"),
-                cell(*r, "predicted_memory_bytes"), loss_cell(*r), validation_cell(*r), status_cell(*r)});
+    row.insert(row.end(), {rate_cell(*r), bare(*r, "model_tflops_per_device", 3), share_cell(*r, "mfu")});
+    if (probed) row.push_back(share_cell(*r, "mfu_probe"));
+    row.insert(row.end(), {cell(*r, "step_time_s"), cell(*r, "peak_memory_bytes"), cell(*r, "predicted_memory_bytes"), loss_cell(*r),
+                           validation_cell(*r), status_cell(*r)});
     table.add(std::move(row));
   }
   return table;
@@ -137,7 +139,8 @@ Table table_of(const Group& g, const std::vector<std::string>& axes, bool repeat
 // Why a cell says n/a, once for each reason.
 std::vector<std::string> missing(const Group& g) {
   std::vector<std::string> lines;
-  for (const auto& [metric, title] : {std::pair{"mfu", "MFU"}, {"energy_j", "energy"}, {"loss_validation", "validation"}})
+  for (const auto& [metric, title] :
+       {std::pair{"mfu", "MFU"}, {"mfu_probe", "share of the measured peak"}, {"energy_j", "energy"}, {"loss_validation", "validation"}})
     for (const Record* r : g) {
       const auto m = r->metrics.find(metric);
       if (m == r->metrics.end() || m->second.value || m->second.reason.starts_with("withheld")) continue;

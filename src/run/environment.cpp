@@ -3,6 +3,7 @@
 #include <gnu/libc-version.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -28,6 +29,16 @@ Json variables() {
   return j;
 }
 
+// What decides how OpenMP runs; a variable that is not set leaves it to the library.
+Json openmp() {
+  Json j = Json::object();
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY"}) {
+    const char* value = std::getenv(name);
+    j[name] = value ? value : "not set";
+  }
+  return j;
+}
+
 Json libraries() {
   return {
       {"glibc", ::gnu_get_libc_version()},
@@ -38,8 +49,14 @@ Json libraries() {
 
 }  // namespace
 
+Json engine_json(const EngineInfo& e) {
+  return {{"name", e.name}, {"device", e.device},           {"library", e.library},
+          {"isa", e.isa},   {"native_bf16", e.native_bf16}, {"threads", e.threads}};
+}
+
 Json capture_environment() {
   Json environment = host_facts();
+  environment["openmp"] = openmp();
   environment["variables"] = variables();
   environment["libraries"] = libraries();
   environment["binary"] = build_json();

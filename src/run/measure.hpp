@@ -49,6 +49,7 @@ Record run_once(const Spec& spec, class Store& store, const RunOptions& options)
 
 // What this machine is (harness.md §7): unknown facts are "unavailable".
 Json capture_environment();
+Json engine_json(const EngineInfo& engine);  // its part of the environment
 
 // The command that repeats this run on a machine with the same data: `ergometer run PRESET --set key=value ...`, every key that
 // differs from the preset's. It gives a spec of the same hash.

@@ -90,6 +90,12 @@ void add_speed(Metrics& metrics, const Spec& spec, const Plan& plan, const Measu
   } else {
     metrics["mfu"] = unavailable("mfu", plan.peak_source);
   }
+  if (m.probe.flops) {
+    const double share = flops / *m.probe.flops;
+    metrics["mfu_probe"] = with_interval(measured("mfu_probe", share), share * slowest, share * fastest, n);
+  } else {
+    metrics["mfu_probe"] = unavailable("mfu_probe", m.probe.reason.empty() ? "no probe was looked for" : m.probe.reason);
+  }
 }
 
 // Gross energy of the window. What the sensors measure is the whole machine's, so it is shared by all devices.
@@ -121,13 +127,13 @@ std::map<std::string, Metric> run_metrics(const Spec& spec, const Plan& plan, co
     add(metrics, "data_wait_s", sum(w.data_waits));
     add(metrics, "loss_last", w.losses.back());
   } else {
-    for (const std::string& name : {m.sample_unit + "_per_s", std::string("step_time_s"), std::string("step_time_p5_s"),
-                                    std::string("step_time_p95_s"), std::string("outlier_steps"), std::string("step_time_drift"),
-                                    std::string("step_time_autocorrelation"), std::string("model_tflops_per_device"), std::string("mfu"),
-                                    std::string("device_utilization"), std::string("data_wait_s"), std::string("loss_last")})
+    for (const std::string& name :
+         {m.sample_unit + "_per_s", std::string("step_time_s"), std::string("step_time_p5_s"), std::string("step_time_p95_s"),
+          std::string("outlier_steps"), std::string("step_time_drift"), std::string("step_time_autocorrelation"),
+          std::string("model_tflops_per_device"), std::string("mfu"), std::string("mfu_probe"), std::string("device_utilization"),
+          std::string("data_wait_s"), std::string("loss_last")})
       metrics[name] = unavailable(name, nothing);
   }
-  metrics["mfu_probe"] = unavailable("mfu_probe", "this version has no probe to measure the peak with");
   add_energy(metrics, spec, m);
   add(metrics, "device_memory_used_bytes", m.mean_resident_bytes > 0 ? std::optional(m.mean_resident_bytes) : std::nullopt, nothing);
   add(metrics, "peak_memory_bytes", double(m.peak_arena_bytes));
@@ -146,6 +152,14 @@ void withhold_speed(std::map<std::string, Metric>& metrics, const std::string& r
   for (const MetricKind& kind : metric_kinds())
     if (const auto m = metrics.find(kind.name); kind.speed && m != metrics.end() && m->second.value)
       m->second = unavailable(kind.name, "withheld: " + reason);
+}
+
+std::vector<Flag> probe_flags(const std::map<std::string, Metric>& metrics) {
+  constexpr double possible = 1.05;
+  const auto m = metrics.find("mfu_probe");
+  if (m == metrics.end() || !m->second.value || *m->second.value <= possible) return {};
+  return {{"probe_exceeded", fmt::format("the run is {:.2f} times as fast as the measured peak; measure it anew: ergometer probe --again",
+                                         *m->second.value)}};
 }
 
 Json window_statistics(const Measurements& m) {

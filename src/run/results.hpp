@@ -11,6 +11,7 @@
 #include "run/host_use.hpp"
 #include "run/measure.hpp"
 #include "run/outliers.hpp"
+#include "run/probe.hpp"
 
 namespace erg {
 
@@ -25,6 +26,7 @@ struct Measurements {
   std::optional<int64_t> peak_resident_bytes;
   std::optional<Validation> validation;
   std::string no_validation;  // why there is none
+  ProbePeak probe;            // the measured peak of this machine
   WindowEnergy energy;        // its reason says what each sensor said where there is none
 };
 
@@ -35,6 +37,9 @@ void withhold_speed(std::map<std::string, Metric>& metrics, const std::string& r
 
 // What stands in the record's `statistics`: outliers with their causes, drift, correlation, page faults and preemptions (docs/record.md).
 Json window_statistics(const Measurements& measurements);
+
+// probe_exceeded: mfu_probe is over 1.05, so that the probe is older or slower than this machine now, or FLOPs are counted wrongly.
+std::vector<Flag> probe_flags(const std::map<std::string, Metric>& metrics);
 
 // data_bound: waiting for batches took over 5 % of the window. drift: the trend is significant (p < 0.01) and changes the step time by over
 // 1 % from the window's begin to its end. outliers: over 5 % of the steps.

@@ -72,11 +72,6 @@ Record begin_record(const Spec& spec, const Store& store, const RunOptions& opti
   return r;
 }
 
-Json engine_json(const EngineInfo& e) {
-  return {{"name", e.name}, {"device", e.device},           {"library", e.library},
-          {"isa", e.isa},   {"native_bf16", e.native_bf16}, {"threads", e.threads}};
-}
-
 std::vector<Flag> machine_flags() {
   std::vector<Flag> flags;
   if (build_info().debug) flags.push_back({"debug_build", fmt::format("built as {} {}", build_info().build_type, build_info().sanitizers)});
@@ -109,7 +104,8 @@ void add_flags(std::vector<Flag>& to, const std::vector<Flag>& from) { to.insert
 
 class Run {
  public:
-  Run(const Spec& spec, const RunOptions& options, Record& record) : spec_(spec), options_(options), record_(record) {}
+  Run(const Spec& spec, const RunOptions& options, const std::filesystem::path& results, Record& record)
+      : spec_(spec), options_(options), results_(results), record_(record) {}
 
   void operator()() {
     report("init");
@@ -118,6 +114,8 @@ class Run {
     record_.environment["engine"] = engine_json(info);
     const Plan plan = plan_on(spec_, info, record_.environment);
     record_.plan = plan_json(plan);
+    measured_.probe = find_peak(results_, record_.environment, info, plan.dtype);
+    record_.probe = measured_.probe.source;
     record_.energy = energy_json({}, energy_.unavailable());
     measured_.threads = info.threads;
     phase("init_s");
@@ -211,8 +209,8 @@ class Run {
     if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty())
       losses.invalid = "the validation loss is not finite";
     const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;
-    for (const auto& flags : {w.flags, window_flags(measured_), energy_flags(measured_.energy), host_flags(measured_.begin, measured_.end),
-                              machine_flags(), checked.flags, losses.flags})
+    for (const auto& flags : {w.flags, window_flags(measured_), probe_flags(record_.metrics), energy_flags(measured_.energy),
+                              host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})
       add_flags(record_.flags, flags);
     if (!invalid.empty()) withhold_speed(record_.metrics, invalid);
 
@@ -227,6 +225,7 @@ class Run {
 
   const Spec& spec_;
   const RunOptions& options_;
+  const std::filesystem::path& results_;
   Record& record_;
   Stopwatch watch_;
   Measurements measured_;
@@ -258,7 +257,7 @@ Record run_once(const Spec& spec, Store& store, const RunOptions& options) {
   RunOptions watched = options;
   watched.progress = watched_by(*watchdog, options.progress);
   try {
-    Run(spec, watched, record)();
+    Run(spec, watched, store.folder(), record)();
   } catch (const Error& e) {
     fail(record, e.kind() == ErrorKind::out_of_memory ? Status::oom : Status::failed, e.what(), kind_name(e.kind()));
   } catch (const std::bad_alloc&) {

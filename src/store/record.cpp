@@ -142,6 +142,7 @@ Json to_json(const Record& r) {
   j["metrics"] = Json::object();
   for (const auto& [name, metric] : r.metrics) j["metrics"][name] = metric_json(metric);
   j["energy"] = r.energy;
+  j["probe"] = r.probe;
   j["phases"] = r.phases;
   j["statistics"] = r.statistics;
   j["check"] = r.check;
@@ -177,6 +178,7 @@ Record record_from_json(const Json& json) {
   const Json metrics = in.optional<Json>("metrics", Json::object());
   for (const auto& [name, metric] : metrics.items()) r.metrics[name] = metric_from(metric, name);
   r.energy = in.any("energy");
+  r.probe = in.any("probe");
   r.phases = in.any("phases");
   r.statistics = in.any("statistics");
   r.check = in.any("check");

@@ -37,6 +37,7 @@ struct Record {
   std::vector<std::pair<std::string, std::string>> coordinates;
   std::map<std::string, Metric> metrics;
   Json energy;      // {"domains":[],"not_included":[...]}
+  Json probe;       // which measured peak mfu_probe is held against; null when there is none
   Json phases;      // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":..., "stopped_by":...}
   Json statistics;  // of the window: {"outliers":{...},"drift":{...},...}
   Json check;       // {"verdict":"passed","losses":[...],"reference":[...],...}: METHOD §2

@@ -66,7 +66,8 @@ TEST_F(Host, FactsOfATwoSocketMachine) {
   EXPECT_EQ(f["memory"]["total_bytes"], 16384 * 1024);
   EXPECT_EQ(f["memory"]["swap_bytes"], 0);
   EXPECT_EQ(f["memory"]["transparent_huge_pages"], "madvise");
-  EXPECT_EQ(f["limits"]["cgroup_cpu"], "200000 100000");
+  EXPECT_EQ(f["limits"]["cgroup_cpus"], 2.0);
+  EXPECT_EQ(f["limits"]["cgroup_memory_bytes"], "none");
   EXPECT_EQ(f["host"]["distribution"], "Test Linux 12");
   EXPECT_EQ(f["host"]["container"], "docker");
   EXPECT_EQ(f["host"]["virtual_machine"], "yes");
@@ -80,7 +81,7 @@ TEST_F(Host, WhatIsMissingIsUnavailableAndNeverZero) {
     EXPECT_EQ(f["cpu"][key], "unavailable") << key;
   for (const char* key : {"total_bytes", "available_bytes", "swap_bytes", "transparent_huge_pages"})
     EXPECT_EQ(f["memory"][key], "unavailable") << key;
-  EXPECT_EQ(f["limits"]["cgroup_cpu"], "unavailable");
+  EXPECT_EQ(f["limits"]["cgroup_cpus"], "unavailable");
   EXPECT_EQ(f["host"]["distribution"], "unavailable");
   EXPECT_EQ(f["host"]["virtual_machine"], "unavailable");
   EXPECT_EQ(f["host"]["load"], "unavailable");

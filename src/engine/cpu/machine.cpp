@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
+#include "core/cgroup.hpp"
 #include "engine/cpu/isa.hpp"
 #include "engine/cpu/onednn.hpp"
 
@@ -33,41 +33,6 @@ int64_t number_in(const std::string& path) {  // "max" and missing files: unlimi
   const std::string line = first_line(path);
   if (line.empty() || line[0] < '0' || line[0] > '9') return unlimited;
   return std::strtoll(line.c_str(), nullptr, 10);
-}
-
-// Our folder under /sys/fs/cgroup for a controller and its parents up to the root, whose limits bind us as well.
-// Version 2 has one hierarchy ("0::/path"), version 1 one per controller ("4:memory:/path").
-std::vector<std::string> cgroup_folders(const std::string& controller, bool v2) {
-  std::ifstream file("/proc/self/cgroup");
-  std::string path;
-  for (std::string line; std::getline(file, line);) {
-    const size_t a = line.find(':'), b = line.find(':', a + 1);
-    if (a == std::string::npos || b == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(a + 1, b - a - 1) + ",";
-    if (v2 ? controllers == ",," : controllers.find("," + controller + ",") != std::string::npos) path = line.substr(b + 1);
-  }
-  const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
-  std::vector<std::string> folders;
-  while (path.size() > 1) {
-    folders.push_back(root + path);
-    path.resize(path.rfind('/'));
-  }
-  folders.push_back(root);
-  return folders;
-}
-
-double cgroup_cores() {
-  double cores = std::numeric_limits<double>::infinity();
-  for (const std::string& folder : cgroup_folders("cpu", true)) {
-    std::istringstream line(first_line(folder + "/cpu.max"));  // "QUOTA PERIOD" or "max PERIOD", microseconds
-    double quota = 0, period = 0;
-    if (line >> quota >> period && period > 0) cores = std::min(cores, quota / period);
-  }
-  for (const std::string& folder : cgroup_folders("cpu", false)) {
-    const int64_t quota = number_in(folder + "/cpu.cfs_quota_us"), period = number_in(folder + "/cpu.cfs_period_us");
-    if (quota != unlimited && period != unlimited && quota > 0 && period > 0) cores = std::min(cores, double(quota) / double(period));
-  }
-  return cores;
 }
 
 int64_t cgroup_memory_left(const std::string& folder, const char* limit_file, const char* usage_file, const char* stat_key) {
@@ -101,7 +66,7 @@ int usable_cores() {
   const size_t size = CPU_ALLOC_SIZE(8192);
   const int allowed = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
   CPU_FREE(set);
-  return std::max(1, int(std::min(double(allowed), std::ceil(cgroup_cores()))));
+  return std::max(1, int(std::min(double(allowed), std::ceil(cgroup_limits().cpus.value_or(allowed)))));
 }
 
 int64_t address_space_left() {
