@@ -27,7 +27,9 @@ void register_env(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("env", "Print what this machine is, as it is stored with every run");
   add_json_option(command, *json);
   command.callback([json] {
-    const Json facts = capture_environment();
+    Json facts = capture_environment();
+    for (const auto& [name, reason] : list_engines())
+      facts["engines"][name] = reason.empty() ? engine_json(open_engine(name)->info()) : Json("unavailable: " + reason);
     if (!write_json(facts, *json)) print_facts(facts, "");
   });
 }

@@ -63,6 +63,10 @@ struct ProbeCommand {
                  field(probe, "device"), probe.at("facts").at("library").get<std::string>(), probe_table(probe),
                  bytes_text(memory(probe).at("array_bytes")), memory(probe).at("non_temporal_stores") == true ? "past" : "through",
                  probe_path(store.folder(), field(probe, "identity")).string());
+    for (const Json& r : probe.at("results"))
+      for (const Json& f : r.at("flags"))
+        fmt::print(stderr, "ergometer: warning: with {} threads, {}: {}; measure anew on a quiet machine with --again\n",
+                   r.at("threads").dump(), field(f, "code"), field(f, "detail"));
     if (interrupted()) exit_with(130);
   }
 

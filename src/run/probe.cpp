@@ -12,6 +12,7 @@
 #include "probe/memory.hpp"
 #include "run/build_info.hpp"
 #include "run/host_facts.hpp"
+#include "run/host_use.hpp"
 #include "run/measure.hpp"
 
 namespace erg {
@@ -87,6 +88,7 @@ int64_t stream_array_bytes(const Json& environment) {
 
 // Null when interrupted on the way.
 Json measure_threads(const ProbeOptions& o, int threads, int64_t array_bytes) {
+  const HostSample begin = sample_host(steady_clock());
   const auto engine = open_engine(o.device, {.device_index = 0, .threads = threads});
   const auto say = [&](const std::string& what) {
     if (o.progress) o.progress(fmt::format("probe with {} thread{}: {}", threads, threads == 1 ? "" : "s", what));
@@ -114,6 +116,9 @@ Json measure_threads(const ProbeOptions& o, int threads, int64_t array_bytes) {
   result["empty_step_s"] = empty_step_s(*engine);
   const CallTimes call = probe_empty_call(*engine, empty_s, steady_clock());
   result["empty_call_s"] = {{"best", call.best_s}, {"median", call.median_s}, {"calls", call.calls}};
+  // A peak that was measured beside other work is too low, and every share of it too high.
+  result["flags"] = Json::array();
+  for (const Flag& f : host_flags(begin, sample_host(steady_clock()))) result["flags"].push_back({{"code", f.code}, {"detail", f.detail}});
   return result;
 }
 
@@ -232,6 +237,7 @@ ProbePeak find_peak(const std::filesystem::path& results, const Json& environmen
              {"threads", engine.threads},
              {"dtype", name},
              {"peak_flops", flops},
+             {"flags", result->value("flags", Json::array())},
              {"shape", fmt::format("{} x {} x {}", s.at("m").dump(), s.at("n").dump(), s.at("k").dump())}}};
   } catch (const std::exception& e) { return no_peak(e.what(), engine); }
 }

@@ -34,7 +34,7 @@ struct ProbeOptions {
 // Measures what the probe file does not have yet, writes the file after each thread count, and returns it (null when interrupted before
 // there was anything):
 //   {"schema_version":1, "identity", "facts", "device", "measured", "ergometer", "results":[{"threads", "gemm":{"bf16":{...}}, "memory",
-//    "empty_step_s", "empty_call_s"}, ...]}
+//    "empty_step_s", "empty_call_s", "flags"}, ...]}
 // Throws Error(failed) when a check fails: then nothing is stored. Error(unavailable) when the device is not there.
 Json probe_machine(const ProbeOptions& options, const std::filesystem::path& results);
 

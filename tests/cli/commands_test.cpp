@@ -90,6 +90,20 @@ TEST(Doctor, SaysWhatWorks) {
                            HasSubstr("results")));
 }
 
+TEST(Doctor, SpeaksJson) {
+  const auto report = Program().json({"doctor"});
+  EXPECT_EQ(report.at("can_run"), true);
+  EXPECT_GT(report.at("checks").size(), 10u);
+}
+
+TEST(Doctor, AFolderThatCannotBeUsedPreventsRunning) {
+  TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "x";
+  const ChildResult r = Program()({"doctor", "--results", (folder.path() / "file").string()});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.out, HasSubstr("is no folder"));
+}
+
 TEST(Version, NamesVersionAndBuild) { EXPECT_THAT(Program()({"version"}).out, AllOf(HasSubstr("ergometer 0."), HasSubstr("git "))); }
 
 void expect_usage_error(const Words& arguments, const std::vector<std::string>& texts) {

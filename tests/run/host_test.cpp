@@ -74,6 +74,42 @@ TEST_F(Host, FactsOfATwoSocketMachine) {
   EXPECT_EQ(f["host"]["load"], Json({1.5, 2.0, 3.25}));
 }
 
+TEST_F(Host, FactsOfAnIntelMachineWithoutBoostSwitch) {
+  write("proc/cpuinfo", "model name\t: Intel Xeon\nflags\t\t: fpu avx512f amx_bf16\n");
+  write("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+  for (int cpu = 0; cpu < 2; ++cpu) {
+    const std::string at = "sys/devices/system/cpu/cpu" + std::to_string(cpu);
+    write(at + "/cpufreq/scaling_driver", "intel_pstate\n");
+    write(at + "/cache/index2/level", "2\n"), write(at + "/cache/index2/size", "2048K\n");
+    write(at + "/cache/index3/level", "3\n"), write(at + "/cache/index3/size", "30M\n");
+    write(at + "/cache/index3/shared_cpu_list", std::to_string(cpu) + "\n");  // one cache each
+  }
+  write("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n");
+  write("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1\n");
+  write("sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "1\n");
+  write("proc/stat", "cpu  100 0 0 200 0 0 0 100 0 0\n");
+  const Json f = host_facts(root());
+  EXPECT_EQ(f["cpu"]["turbo"], "off");
+  EXPECT_EQ(f["cpu"]["frequency_driver"], "intel_pstate");
+  EXPECT_EQ(f["cpu"]["last_level_cache_bytes"], 2 * (30 << 20));
+  EXPECT_EQ(f["cpu"]["idle_states"], Json({"POLL", "C1 (disabled)"}));
+  EXPECT_EQ(f["host"]["virtual_machine"], "no");
+  EXPECT_EQ(f["host"]["stolen_share"], 0.25);
+}
+
+TEST_F(Host, FactsOfAnArmMachineInAVirtualMachine) {
+  write("proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd sve bf16\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n");
+  write("sys/class/dmi/id/sys_vendor", "QEMU\n");
+  write("sys/class/dmi/id/product_name", "KVM Virtual Machine\n");
+  write("run/systemd/container", "podman\n");
+  const Json f = host_facts(root());
+  EXPECT_EQ(f["cpu"]["model"], "Arm Neoverse-V2");
+  EXPECT_EQ(f["cpu"]["instruction_sets"], Json({"asimd", "sve", "bf16"}));
+  EXPECT_EQ(f["cpu"]["governor"], "unavailable");
+  EXPECT_EQ(f["host"]["virtual_machine"], "yes (QEMU KVM Virtual Machine)");
+  EXPECT_EQ(f["host"]["container"], "podman");
+}
+
 TEST_F(Host, WhatIsMissingIsUnavailableAndNeverZero) {
   const Json f = host_facts(root());
   for (const char* key : {"model", "sockets", "cores", "threads", "smt", "numa_nodes", "instruction_sets", "microcode", "caches",
