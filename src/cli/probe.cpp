@@ -65,8 +65,8 @@ struct ProbeCommand {
                  probe_path(store.folder(), field(probe, "identity")).string());
     for (const Json& r : probe.at("results"))
       for (const Json& f : r.at("flags"))
-        fmt::print(stderr, "ergometer: warning: with {} threads, {}: {}; measure anew on a quiet machine with --again\n",
-                   r.at("threads").dump(), field(f, "code"), field(f, "detail"));
+        fmt::print(stderr, "ergometer: warning: threads {}, {}: {}; measure anew on a quiet machine with --again\n", r.at("threads").dump(),
+                   field(f, "code"), field(f, "detail"));
     if (interrupted()) exit_with(130);
   }
 

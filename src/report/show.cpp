@@ -128,10 +128,13 @@ std::string show_record(const Record& r) {
     line(text, "  reference", joined(r.check.value("reference", Json())));
   }
   for (const Flag& f : r.flags) line(text, "flag", f.code + (f.detail.empty() ? "" : ": " + f.detail));
-  if (r.probe.is_object())
+  if (r.probe.is_object()) {
     line(text, "probe",
          fmt::format("{} {}, {} threads, measured {} ({})", si(r.probe.value("peak_flops", 0.0), "FLOP/s"), field_text(r.probe, "dtype"),
                      field_text(r.probe, "threads"), field_text(r.probe, "measured"), field_text(r.probe, "file")));
+    for (const Json& f : r.probe.value("flags", Json::array()))
+      line(text, "  its flag", field_text(f, "code") + ": " + field_text(f, "detail"));
+  }
   if (r.energy.is_object()) text += energy(r.energy);
   if (!r.tail.empty()) text += "\nits last words\n" + r.tail + "\n";
   if (r.environment.is_object()) text += "\nmachine\n" + machine(r);

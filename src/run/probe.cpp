@@ -200,6 +200,10 @@ Json probe_machine(const ProbeOptions& o, const std::filesystem::path& results) 
   const Json facts = stable_facts(environment, info);
   const std::string identity = machine_identity(facts);
   const std::vector<int> wanted = o.threads.empty() ? thread_counts(info.threads) : o.threads;
+  for (const int n : wanted)
+    if (n > info.threads)
+      throw Error(ErrorKind::usage, fmt::format("{} threads are more than the {} that this process may use", n, info.threads), "--threads",
+                  fmt::format("use 1 to {}", info.threads));
   Json probe = known_results(results, identity, o.again ? wanted : std::vector<int>{});
   const int64_t array_bytes = o.array_bytes > 0 ? o.array_bytes : stream_array_bytes(environment);
   std::filesystem::create_directories(probe_path(results, identity).parent_path());

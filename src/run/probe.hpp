@@ -35,7 +35,8 @@ struct ProbeOptions {
 // there was anything):
 //   {"schema_version":1, "identity", "facts", "device", "measured", "ergometer", "results":[{"threads", "gemm":{"bf16":{...}}, "memory",
 //    "empty_step_s", "empty_call_s", "flags"}, ...]}
-// Throws Error(failed) when a check fails: then nothing is stored. Error(unavailable) when the device is not there.
+// Throws Error(failed) when a check fails: then nothing is stored. Error(unavailable) when the device is not there,
+// Error(usage) for more threads than are allowed.
 Json probe_machine(const ProbeOptions& options, const std::filesystem::path& results);
 
 // 1, 2, 4 ... below `all`, and `all`.

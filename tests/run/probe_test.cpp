@@ -147,6 +147,16 @@ TEST(ProbeMachine, IsKeptAndUsedAgain) {
   EXPECT_EQ(Json::parse(file).at("results").size(), 1u);
 }
 
+TEST(ProbeMachine, MoreThreadsThanAllowedAreAUsageError) {
+  TemporaryFolder folder;
+  ProbeOptions o = brief("ref");
+  o.threads = {2};
+  try {
+    probe_machine(o, folder.path());
+    FAIL();
+  } catch (const Error& e) { EXPECT_EQ(e.kind(), ErrorKind::usage); }
+}
+
 TEST(ProbeMachine, AnUnknownDeviceIsUnavailable) {
   TemporaryFolder folder;
   EXPECT_THROW(probe_machine(brief("cuda"), folder.path()), Error);
