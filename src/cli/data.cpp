@@ -98,15 +98,15 @@ void add_images(CLI::App& data) {
 
 void add_inspect(CLI::App& data) {
   struct Options {
-    std::string folder, json;
+    std::string data, json;
     bool every = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App& command = *data.add_subcommand("inspect", "Say what a data folder holds and check that it can be trained on");
-  command.add_option("folder", options->folder, "A folder of token files or of images")->required();
+  CLI::App& command = *data.add_subcommand("inspect", "Say what data hold and check that they can be trained on");
+  command.add_option("data", options->data, "A folder of token files or of images, or any other value of workload.data")->required();
   command.add_flag("--every-image", options->every, "Decode every image, not only the first of each split");
   add_json_option(command, options->json);
-  command.callback([options] { show(inspect_data(options->folder, options->every), options->json); });
+  command.callback([options] { show(inspect_data(options->data, options->every), options->json); });
 }
 
 }  // namespace

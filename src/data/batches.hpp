@@ -1,4 +1,5 @@
-// Where training batches come from: synthetic, token files or JPEG folders, made ahead on prefetch threads.
+// Where training batches come from: synthetic, token files or JPEG folders. JPEGs are decoded ahead on prefetch threads; the others cost so
+// little that they are made when they are asked for.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,21 @@ struct HostBatch {
 
 enum class Split { train, validation };
 
+// How far the training split of one source was read. `samples` over all epochs; `index` counts those of this epoch.
+struct SourcePosition {
+  int64_t epoch = 0, index = 0, samples = 0;
+  int64_t validation = 0;  // samples of the validation split, which has no epochs
+  bool operator==(const SourcePosition&) const = default;
+};
+// One entry a source: one, or as many as are blended. Together with spec and files it decides all batches to come, bit for bit.
+using DataPosition = std::vector<SourcePosition>;
+
+struct DataFacts {
+  const char* kind;                   // "synthetic", "tokens", "images", "fixed"
+  std::vector<std::string> files;     // token files, or the image folder
+  int64_t train = 0, validation = 0;  // tokens or images of each split; 0: there is no end to them
+};
+
 class Batches {
  public:
   virtual ~Batches() = default;
@@ -22,6 +38,10 @@ class Batches {
   virtual const HostBatch& next(Split split) = 0;
   virtual std::string describe() const = 0;  // "synthetic Markov tokens, seed 1"
   virtual bool real() const = 0;             // read from files
+  virtual DataFacts facts() const = 0;
+  virtual DataPosition position() const = 0;  // after the batches that next() has given
+  // The next batches are those that followed `position` then. Throws Error(usage) when these data have no such position.
+  virtual void seek(const DataPosition& position) = 0;
 };
 
 struct TextShape {
@@ -40,9 +60,10 @@ std::unique_ptr<Batches> synthetic_images(const ImageShape&, uint64_t seed);
 std::unique_ptr<Batches> fixed_tokens(const TextShape&, uint64_t seed);
 std::unique_ptr<Batches> fixed_images(const ImageShape&, uint64_t seed);
 
-// A folder made by `ergometer data tokens`: train.bin, val.bin, tokenizer.model, data.json. Throws Error(usage).
-std::unique_ptr<Batches> token_files(const std::string& folder, const TextShape&, uint64_t seed);
-int64_t token_vocabulary(const std::string& folder);  // of its tokenizer
+// Token files as docs/data.md says: a folder made by `ergometer data tokens`, files of llm.c or Megatron, or a weighted blend of them.
+// Throws Error(usage), next() also, for what is only seen when it is read.
+std::unique_ptr<Batches> token_files(const std::string& data, const TextShape&, uint64_t seed);
+int64_t token_vocabulary(const std::string& folder);  // of the tokenizer of a folder made by `ergometer data tokens`
 // A folder per class of JPEGs, or train/ and val/ with such folders; without val/ every tenth image is held back.
 std::unique_ptr<Batches> image_folder(const std::string& folder, const ImageShape&, uint64_t seed, int workers);
 int64_t image_classes(const std::string& folder);

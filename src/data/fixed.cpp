@@ -3,6 +3,7 @@
 
 #include "core/rng.hpp"
 #include "data/batches.hpp"
+#include "data/positions.hpp"
 #include "data/shape_check.hpp"
 
 namespace erg {
@@ -14,6 +15,9 @@ class FixedBatches : public Batches {
   const HostBatch& next(Split) override { return batch_; }
   std::string describe() const override { return description_; }
   bool real() const override { return false; }
+  DataFacts facts() const override { return {"fixed", {}}; }
+  DataPosition position() const override { return single_position(0, 0, 0); }  // every batch is the same
+  void seek(const DataPosition& position) override { require_single(position, 0); }
 
  private:
   HostBatch batch_;

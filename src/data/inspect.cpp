@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <span>
 
 #include "core/error.hpp"
@@ -12,7 +13,7 @@
 #include "data/batches.hpp"
 #include "data/image_list.hpp"
 #include "data/jpeg.hpp"
-#include "data/token_file.hpp"
+#include "data/token_source.hpp"
 #include "data/tokenizer.hpp"
 
 namespace erg {
@@ -20,13 +21,16 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
 
-// Its token count, after all ids were seen to lie inside the vocabulary.
-int64_t checked_size(const TokenFile& file, int64_t vocabulary) {
-  for (int64_t i = 0; i < file.size(); ++i)
-    if (file[i] < 0 || file[i] >= vocabulary)
-      throw Error(ErrorKind::usage, fmt::format("token {} at position {} is outside the vocabulary of {}", file[i], i, vocabulary),
-                  file.path(), "make the folder again with `ergometer data tokens`");
-  return file.size();
+// The largest id of a text, after all were seen to lie inside the vocabulary.
+int64_t largest_id(const TokenText& text, int64_t vocabulary) {
+  std::vector<int32_t> piece;
+  int32_t largest = 0;
+  for (int64_t at = 0; at < text.size(); at += int64_t(piece.size())) {
+    piece.resize(size_t(std::min<int64_t>(text.size() - at, 1 << 16)));
+    text.read(at, piece, vocabulary);
+    largest = std::max(largest, *std::max_element(piece.begin(), piece.end()));
+  }
+  return largest;
 }
 
 std::string on_one_line(std::string text) {
@@ -37,21 +41,45 @@ std::string on_one_line(std::string text) {
 
 Json inspect_tokens(const fs::path& folder) {
   const int64_t vocabulary = token_vocabulary(folder.string());
-  const TokenFile train((folder / "train.bin").string()), validation((folder / "val.bin").string());
+  const TokenText train({(folder / "train.bin").string()}), validation({(folder / "val.bin").string()});
   const Tokenizer tokenizer(read_file(folder / "tokenizer.model"));
   if (tokenizer.vocabulary() != vocabulary)
     throw Error(ErrorKind::usage,
                 fmt::format("data.json says a vocabulary of {}, tokenizer.model has {}", vocabulary, tokenizer.vocabulary()),
                 folder.string(), "make the folder again with `ergometer data tokens`");
-  Json facts{{"kind", "tokens"},
-             {"vocabulary", vocabulary},
-             {"train_tokens", checked_size(train, vocabulary)},
-             {"validation_tokens", checked_size(validation, vocabulary)}};
-  std::vector<int> beginning;
-  for (int64_t i = 0; i < std::min<int64_t>(train.size(), 40); ++i) beginning.push_back(train[i]);
+  for (const TokenText* text : {&train, &validation}) largest_id(*text, vocabulary);
+  Json facts{{"kind", "tokens"}, {"vocabulary", vocabulary}, {"train_tokens", train.size()}, {"validation_tokens", validation.size()}};
+  std::vector<int32_t> beginning(size_t(std::min<int64_t>(train.size(), 40)));
+  train.read(0, beginning, vocabulary);
   facts["begins"] = on_one_line(tokenizer.decode(beginning));
   facts["made_from"] = Json::parse(read_file(folder / "data.json")).value("made_from", Json());
   return facts;
+}
+
+// Files of other programs: what they say of themselves. Whether an id is too large only the tokenizer knows.
+Json inspect_files(const std::string& data) {
+  Json sources = Json::array();
+  int64_t tokens = 0, largest = 0;
+  for (const auto& [weight, place] : parse_blend(data)) {
+    std::error_code ignored;
+    Json facts{{"place", place}, {"weight", weight}};
+    if (fs::is_directory(place, ignored)) {
+      facts.update(inspect_tokens(place));
+      tokens += facts["train_tokens"].get<int64_t>();
+      largest = std::max(largest, facts["vocabulary"].get<int64_t>() - 1);
+    } else {
+      const TokenText text(token_files_at(place));
+      facts["files"] = text.files().size();
+      facts["type"] = name_of(text.files()[0].layout().type);
+      facts["tokens"] = text.size();
+      if (text.documents() > 0) facts["documents"] = text.documents();
+      facts["largest_id"] = largest_id(text, std::numeric_limits<int32_t>::max());
+      tokens += text.size();
+      largest = std::max(largest, facts["largest_id"].get<int64_t>());
+    }
+    sources.push_back(facts);
+  }
+  return {{"kind", "tokens"}, {"tokens", tokens}, {"needs_vocabulary", largest + 1}, {"sources", sources}};
 }
 
 Json inspect_images(const fs::path& folder, bool every_image) {
@@ -80,10 +108,10 @@ Json inspect_images(const fs::path& folder, bool every_image) {
 
 }  // namespace
 
-Json inspect_data(const std::string& folder, bool every_image) {
+Json inspect_data(const std::string& data, bool every_image) {
   std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) throw Error(ErrorKind::usage, "is not a folder", folder, "make one with `ergometer data`");
-  return fs::exists(fs::path(folder) / "train.bin", ignored) ? inspect_tokens(folder) : inspect_images(folder, every_image);
+  if (!fs::is_directory(data, ignored)) return inspect_files(data);
+  return fs::exists(fs::path(data) / "train.bin", ignored) ? inspect_tokens(data) : inspect_images(data, every_image);
 }
 
 }  // namespace erg

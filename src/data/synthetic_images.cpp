@@ -2,6 +2,7 @@
 #include "core/rng.hpp"
 #include "data/batches.hpp"
 #include "data/class_pattern.hpp"
+#include "data/positions.hpp"
 #include "data/shape_check.hpp"
 #include "data/skew.hpp"
 
@@ -32,6 +33,13 @@ class SyntheticImages : public Batches {
 
   std::string describe() const override { return "synthetic class patterns, seed " + std::to_string(seed_); }
   bool real() const override { return false; }
+  DataFacts facts() const override { return {"synthetic", {}}; }
+  DataPosition position() const override { return single_position(int64_t(images_[0]), int64_t(images_[1]), 0); }
+  void seek(const DataPosition& position) override {
+    const SourcePosition at = require_single(position, 0);
+    images_[int(Split::train)] = uint64_t(at.samples);
+    images_[int(Split::validation)] = uint64_t(at.validation);
+  }
 
  private:
   // pixels [3, size, size] = colour + 0.8 wave + noise in [-1, 1).

@@ -2,6 +2,7 @@
 // it is drawn anew from a skewed distribution. A model first learns which tokens are frequent, then which follows which.
 #include "core/rng.hpp"
 #include "data/batches.hpp"
+#include "data/positions.hpp"
 #include "data/shape_check.hpp"
 #include "data/skew.hpp"
 
@@ -23,9 +24,9 @@ class SyntheticTokens : public Batches {
 
   const HostBatch& next(Split split) override {
     HostBatch& batch = batches_[int(split)];
-    uint64_t& position = positions_[int(split)];
     const uint64_t stream = kTextStream + uint64_t(split);
     for (int64_t b = 0; b < shape_.batch; ++b) {
+      uint64_t position = uint64_t(rows_[int(split)]++) * uint64_t(shape_.sequence + 1);  // each row draws sequence + 1 numbers
       int64_t token = skewed(random_bits(seed_, stream, position++), shape_.vocabulary);
       int32_t* tokens = &batch.tokens[size_t(b * shape_.sequence)];
       int32_t* targets = &batch.targets[size_t(b * shape_.sequence)];
@@ -41,6 +42,13 @@ class SyntheticTokens : public Batches {
 
   std::string describe() const override { return "synthetic Markov tokens, seed " + std::to_string(seed_); }
   bool real() const override { return false; }
+  DataFacts facts() const override { return {"synthetic", {}}; }
+  DataPosition position() const override { return single_position(rows_[0], rows_[1], 0); }
+  void seek(const DataPosition& position) override {
+    const SourcePosition at = require_single(position, 0);
+    rows_[int(Split::train)] = at.samples;
+    rows_[int(Split::validation)] = at.validation;
+  }
 
  private:
   // A rotation inside the token's octave: one to one, so that the chain keeps the skewed distribution.
@@ -53,7 +61,7 @@ class SyntheticTokens : public Batches {
   TextShape shape_;
   uint64_t seed_;
   HostBatch batches_[2];
-  uint64_t positions_[2] = {0, 0};
+  int64_t rows_[2] = {0, 0};  // made so far, by split
 };
 
 }  // namespace

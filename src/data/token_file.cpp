@@ -1,16 +1,14 @@
-// The one place that knows how llm.c's token files look on disk.
+// Token files written and read.
 #include "data/token_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "core/error.hpp"
@@ -18,13 +16,26 @@
 namespace erg {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "token files are mapped as they lie on disk");
-
-struct Variant {
-  uint32_t magic, version;
-};
-constexpr Variant kNarrow{20240520, 1}, kWide{20240801, 7};
 using Header = std::array<uint32_t, 256>;
+
+// Checked before it is narrowed: an int64 id may be anything.
+template <class T>
+void read_as(const InputFile& file, const TokenLayout& layout, int64_t begin, std::span<int32_t> out, int64_t vocabulary) {
+  std::array<T, 16384 / sizeof(T)> piece;
+  for (size_t at = 0; at < out.size(); at += piece.size()) {
+    const size_t count = std::min(piece.size(), out.size() - at);
+    const int64_t first = begin + int64_t(at);
+    file.read(layout.offset + first * int64_t(sizeof(T)), piece.data(), count * sizeof(T));
+    for (size_t i = 0; i < count; ++i) {
+      const auto id = int64_t(piece[i]);
+      if (id < 0 || id >= vocabulary)
+        throw Error(ErrorKind::usage,
+                    fmt::format("token {} at position {} is outside the vocabulary of {}", id, first + int64_t(i), vocabulary), file.path(),
+                    "set workload.vocabulary to that of the tokenizer the file was made with, or make the file again");
+      out[at + i] = int32_t(id);
+    }
+  }
+}
 
 }  // namespace
 
@@ -44,8 +55,7 @@ void TokenWriter::write(const void* data, size_t bytes) {
 }
 
 void TokenWriter::write_header() {
-  const auto [magic, version] = wide_ ? kWide : kNarrow;
-  const Header header{magic, version, uint32_t(count_), uint32_t(uint64_t(count_) >> 32)};
+  const Header header{wide_ ? 20240801u : 20240520u, wide_ ? 7u : 1u, uint32_t(count_), uint32_t(uint64_t(count_) >> 32)};
   write(header.data(), sizeof header);
 }
 
@@ -67,42 +77,24 @@ void TokenWriter::finish() {
   file_.reset();
 }
 
-TokenFile::TokenFile(std::string path) : path_(std::move(path)) {
-  const auto fail = [&](const std::string& why) {
-    return Error(ErrorKind::usage, why, path_, "make the folder again with `ergometer data tokens`");
-  };
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw fail(fmt::format("cannot open the token file: {}", std::strerror(errno)));
-  struct stat status {};
-  const bool known = fstat(fd, &status) == 0;
-  bytes_ = known ? size_t(status.st_size) : 0;
-  void* map = bytes_ >= sizeof(Header) ? mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
-  close(fd);
-  if (bytes_ < sizeof(Header)) throw fail(fmt::format("{} bytes are too few for a token file's header", bytes_));
-  if (map == MAP_FAILED) throw fail(fmt::format("cannot map the token file: {}", std::strerror(errno)));
+TokenFile::TokenFile(const std::string& path)
+    : file_(path), layout_([&] {
+        const std::filesystem::path index = std::filesystem::path(path).replace_extension(".idx");
+        std::error_code ignored;
+        const bool megatron = path.ends_with(".bin") && std::filesystem::exists(index, ignored);
+        return megatron ? read_megatron_index(InputFile(index), file_.bytes()) : read_llmc_header(file_);
+      }()) {}
 
-  const auto* header = static_cast<const uint32_t*>(map);
-  const auto is = [&](Variant v) { return header[0] == v.magic && header[1] == v.version; };
-  wide_ = is(kWide);
-  const uint64_t count = header[2] | uint64_t(header[3]) << 32;
-  const uint64_t held = (bytes_ - sizeof(Header)) / (wide_ ? 4 : 2);
-  const uint64_t rest = (bytes_ - sizeof(Header)) % (wide_ ? 4 : 2);
-  std::string wrong;
-  if (!wide_ && !is(kNarrow))
-    wrong = fmt::format("not a token file: magic {} version {}", header[0], header[1]);
-  else if (count != held || rest != 0)
-    wrong = fmt::format("the header says {} tokens, the file holds {}", count, held);
-  if (!wrong.empty()) {
-    munmap(map, bytes_);
-    throw fail(wrong);
+void TokenFile::read(int64_t begin, std::span<int32_t> out, int64_t vocabulary) const {
+  switch (layout_.type) {
+    case TokenType::u8: return read_as<uint8_t>(file_, layout_, begin, out, vocabulary);
+    case TokenType::i8: return read_as<int8_t>(file_, layout_, begin, out, vocabulary);
+    case TokenType::i16: return read_as<int16_t>(file_, layout_, begin, out, vocabulary);
+    case TokenType::u16: return read_as<uint16_t>(file_, layout_, begin, out, vocabulary);
+    case TokenType::i32: return read_as<int32_t>(file_, layout_, begin, out, vocabulary);
+    case TokenType::u32: return read_as<uint32_t>(file_, layout_, begin, out, vocabulary);
+    case TokenType::i64: return read_as<int64_t>(file_, layout_, begin, out, vocabulary);
   }
-  map_ = map;
-  tokens_ = header + 256;
-  count_ = int64_t(count);
-}
-
-TokenFile::~TokenFile() {
-  if (map_) munmap(map_, bytes_);
 }
 
 }  // namespace erg

@@ -1,6 +1,4 @@
-// Token files in llm.c's format, so that both programs can train on the same file: a header of 256 int32 (magic, version, count), then
-// the tokens. Vocabularies up to 65536 use magic 20240520, version 1, uint16; larger ones its Llama 3 variant: 20240801, 7, uint32.
-// The count is 64 bits: words 2 (low, as llm.c reads it) and 3 (high; 0 in its files, which stay below 2^31 tokens). Little endian.
+// One file of token ids, whatever its format (token_format.hpp), and the writer of our own, which is llm.c's.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -8,8 +6,11 @@
 #include <span>
 #include <string>
 
+#include "data/token_format.hpp"
+
 namespace erg {
 
+// Vocabularies up to 65536 are written as uint16, larger ones as llm.c's Llama 3 variant, uint32.
 // Written beside its name and renamed by finish(), so that a token file is whole or not there. Throws Error(failed).
 class TokenWriter {
  public:
@@ -32,27 +33,23 @@ class TokenWriter {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-// A token file mapped into memory: opening costs nothing, whatever its size.
+// An open token file; nothing of it is held in memory.
 class TokenFile {
  public:
-  explicit TokenFile(std::string path);  // throws Error(usage) when magic, version or size are wrong
-  ~TokenFile();
-  TokenFile(const TokenFile&) = delete;
-  TokenFile& operator=(const TokenFile&) = delete;
+  // PATH.bin beside a PATH.idx is Megatron's, else llm.c's. Throws Error(usage) when header, index or size are wrong.
+  explicit TokenFile(const std::string& path);
 
-  const std::string& path() const { return path_; }
-  int64_t size() const { return count_; }
-  int32_t operator[](int64_t i) const {
-    return wide_ ? int32_t(static_cast<const uint32_t*>(tokens_)[i]) : static_cast<const uint16_t*>(tokens_)[i];
-  }
+  const std::string& path() const { return file_.path(); }
+  const TokenLayout& layout() const { return layout_; }
+  int64_t size() const { return layout_.count; }
+
+  // The tokens from `begin` on. Throws Error(usage) naming file, position and id when one is not in [0, vocabulary), and when the file
+  // became shorter. Allocates nothing.
+  void read(int64_t begin, std::span<int32_t> out, int64_t vocabulary) const;
 
  private:
-  std::string path_;
-  void* map_ = nullptr;
-  size_t bytes_ = 0;
-  const void* tokens_ = nullptr;
-  int64_t count_ = 0;
-  bool wide_ = false;
+  InputFile file_;
+  TokenLayout layout_;
 };
 
 }  // namespace erg

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "run/build_info.hpp"
+#include "run/data_json.hpp"
 #include "run/energy.hpp"
 #include "run/host_facts.hpp"
 #include "run/host_use.hpp"
@@ -133,11 +134,13 @@ class Run {
     const auto workload = make_workload(spec_, plan, *engine);
     workload->prepare();
     measured_.sample_unit = workload->sample_unit();
+    record_.data = data_json(workload->data());
     phase("init_s");
 
     measure(*workload, *engine);
     measure_energy();
     validate(*workload);
+    record_.data = data_json(workload->data());
     conclude(plan, check);
   }
 

@@ -50,7 +50,7 @@ struct WorkloadSpec {
   DType gradients = DType::f32;    // of the flat gradient storage: "bf16" or "fp32"
   int64_t global_batch = 1;        // sequences or images per optimizer step, over all devices
   int64_t micro_batch = 0;         // 0: global batch / data-parallel size
-  std::string data = "synthetic";  // or a folder made by `ergometer data`
+  std::string data = "synthetic";  // or what docs/data.md says
   int64_t workers = 0;             // prefetch threads; 0: chosen
   int64_t validation_steps = 4;    // micro-batches of held-back data after the window; 0: none
   uint64_t seed = 1;

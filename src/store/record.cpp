@@ -146,6 +146,7 @@ Json to_json(const Record& r) {
   j["phases"] = r.phases;
   j["statistics"] = r.statistics;
   j["check"] = r.check;
+  j["data"] = r.data;
   j["flags"] = Json::array();
   for (const Flag& f : r.flags) j["flags"].push_back({{"code", f.code}, {"detail", f.detail}});
   j["repro"] = r.repro;
@@ -182,6 +183,7 @@ Record record_from_json(const Json& json) {
   r.phases = in.any("phases");
   r.statistics = in.any("statistics");
   r.check = in.any("check");
+  r.data = in.any("data");
   const Json flags = in.optional<Json>("flags", Json::array());
   for (const Json& f : flags) {
     const Reader flag(f, "a flag");

@@ -1,16 +1,19 @@
 // From a spec to the workload that trains it, and to the data that feeds it.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/error.hpp"
+#include "data/token_source.hpp"
 #include "workload/training.hpp"
 
 namespace erg {
 namespace {
 
 // A folder whose ids do not fit the network can't be trained on; one with fewer leaves rows unused, which is allowed.
-void require_fit(int64_t in_data, int64_t in_spec, const WorkloadSpec& w, const char* what, const char* key) {
+void require_fit(const std::string& folder, int64_t in_data, int64_t in_spec, const char* what, const char* key) {
   if (in_data <= in_spec) return;
-  throw Error(ErrorKind::usage, fmt::format("{} has {} {}, the spec {}", w.data, in_data, what, in_spec), fmt::format("workload.{}", key),
+  throw Error(ErrorKind::usage, fmt::format("{} has {} {}, the spec {}", folder, in_data, what, in_spec), fmt::format("workload.{}", key),
               fmt::format("--set workload.{}={}", key, in_data));
 }
 
@@ -19,12 +22,15 @@ std::unique_ptr<Batches> make_batches(const WorkloadSpec& w, int64_t micro_batch
   if (w.kind == WorkloadKind::gpt) {
     const TextShape shape{micro_batch, w.gpt.sequence, w.gpt.vocabulary};
     if (synthetic) return synthetic_tokens(shape, w.seed);
-    require_fit(token_vocabulary(w.data), w.gpt.vocabulary, w, "tokens in its vocabulary", "vocabulary");
+    // Folders name their vocabulary; of other token files every id is checked as it is read.
+    for (const auto& [weight, place] : parse_blend(w.data))
+      if (std::filesystem::is_directory(place))
+        require_fit(place, token_vocabulary(place), w.gpt.vocabulary, "tokens in its vocabulary", "vocabulary");
     return token_files(w.data, shape, w.seed);
   }
   const ImageShape shape{micro_batch, w.resnet.image_size, w.resnet.classes};
   if (synthetic) return synthetic_images(shape, w.seed);
-  require_fit(image_classes(w.data), w.resnet.classes, w, "classes", "classes");
+  require_fit(w.data, image_classes(w.data), w.resnet.classes, "classes", "classes");
   return image_folder(w.data, shape, w.seed, int(w.workers));
 }
 

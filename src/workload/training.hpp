@@ -32,6 +32,7 @@ class Training : public Workload {
   std::vector<NamedNorm> gradient_norms() final;
   double flops_per_step() const final { return plan_.flops_per_step; }
   int64_t samples_per_step() const final { return plan_.samples_per_step; }
+  const Batches* data() const final { return batches_.get(); }
 
  protected:
   virtual void wire() = 0;                        // adds a stage for every op of the network, then the head

@@ -32,7 +32,8 @@ class Workload {
   virtual Validation validate(int64_t micro_batches) = 0;  // on data held back, running statistics
   virtual double flops_per_step() const = 0;
   virtual int64_t samples_per_step() const = 0;
-  virtual const char* sample_unit() const = 0;  // "images" or "tokens"
+  virtual const char* sample_unit() const = 0;             // "images" or "tokens"
+  virtual const Batches* data() const { return nullptr; }  // what feeds it; null: nothing does
 
   // For tests and the check phase.
   struct NamedNorm {

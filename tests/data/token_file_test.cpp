@@ -27,6 +27,12 @@ void write(const std::string& path, int64_t vocabulary, const std::vector<int>& 
   writer.finish();
 }
 
+int32_t token(const TokenFile& file, int64_t position) {
+  int32_t id = -1;
+  file.read(position, std::span(&id, 1), 1 << 30);
+  return id;
+}
+
 TEST(TokenFile, IsLlmCsFormat) {
   const TemporaryFolder folder;
   write(folder / "t.bin", 65536, {1, 2, 65535});
@@ -47,7 +53,7 @@ TEST(TokenFile, ReadsWhatWasWritten) {
     write(folder / "t.bin", vocabulary, tokens);
     const TokenFile file(folder / "t.bin");
     ASSERT_EQ(file.size(), 1000);
-    for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(file[i], tokens[size_t(i)]);
+    for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(token(file, i), tokens[size_t(i)]);
   }
 }
 
@@ -61,8 +67,8 @@ TEST(TokenFile, CountsBeyond32Bits) {  // a sparse file: 5 billion tokens that t
   std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(1024 + 2 * (kCount - 1)).write("\x2a\0", 2);
   const TokenFile file(path);
   EXPECT_EQ(file.size(), kCount);
-  EXPECT_EQ(file[kCount - 1], 42);
-  EXPECT_EQ(file[kCount / 2], 0);
+  EXPECT_EQ(token(file, kCount - 1), 42);
+  EXPECT_EQ(token(file, kCount / 2), 0);
 }
 
 TEST(TokenFile, RefusesWhatItIsNot) {

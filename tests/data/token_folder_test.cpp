@@ -30,10 +30,11 @@ std::vector<std::string> documents(const std::string& folder, const char* split)
   const TokenFile file(folder + "/" + split);
   const Tokenizer tokenizer(read_file(folder + "/tokenizer.model"));
   std::vector<std::string> found;
-  std::vector<int> ids;
-  for (int64_t i = 0; i < file.size(); ++i) {
-    if (file[i] != *tokenizer.end_of_text()) {
-      ids.push_back(file[i]);
+  std::vector<int> all(static_cast<size_t>(file.size())), ids;
+  file.read(0, all, kVocabulary);
+  for (const int id : all) {
+    if (id != *tokenizer.end_of_text()) {
+      ids.push_back(id);
     } else {
       found.push_back(tokenizer.decode(ids));
       ids.clear();

@@ -27,6 +27,9 @@ class SlicedBatches : public Batches {
   }
   std::string describe() const override { return "slices of a fixed batch"; }
   bool real() const override { return false; }
+  DataFacts facts() const override { return {"fixed", {}}; }
+  DataPosition position() const override { return {}; }
+  void seek(const DataPosition&) override {}
 
  private:
   std::vector<HostBatch> slices_;
