@@ -33,15 +33,23 @@ std::vector<std::string> names(const fs::path& folder, Wanted&& wanted) {
   return found;
 }
 
+// A link that leads nowhere or to itself may have been a class: it is an error, not a class less.
 bool is_folder(const fs::directory_entry& entry) {
-  std::error_code ignored;
-  return entry.is_directory(ignored);
+  std::error_code failure;
+  const bool folder = entry.is_directory(failure);
+  if (failure || (!folder && entry.is_symlink(failure) && !entry.exists(failure)))
+    throw fail("cannot follow the link" + (failure ? ": " + failure.message() : std::string()), entry.path());
+  return folder;
 }
 
+// Most file systems tell folders, links and files apart without a look at each.
 bool is_jpeg(const fs::directory_entry& entry) {
   std::string ending = entry.path().extension().string();
   for (char& c : ending) c = char(std::tolower(uint8_t(c)));
-  return ending == ".jpg" || ending == ".jpeg";
+  if (ending != ".jpg" && ending != ".jpeg") return false;
+  std::error_code failure;
+  if (!entry.is_regular_file(failure)) throw fail(failure ? "cannot read the image: " + failure.message() : "is not a file", entry.path());
+  return true;
 }
 
 fs::path training_folder(const fs::path& root) {

@@ -18,6 +18,12 @@
 namespace erg {
 namespace {
 
+// A header of a few bytes may promise any size, and a file may have any number of scans, each a pass over the whole image. Pillow refuses
+// images of more pixels too (DecompressionBombError); no encoder writes more than a dozen scans.
+constexpr int64_t kMostPixels = 178'956'970;
+constexpr int kMostScans = 100;
+constexpr long kMostBytes = 1L << 30;  // of libjpeg's own: a progressive image is held whole, two bytes a coefficient
+
 struct Errors : jpeg_error_mgr {
   std::jmp_buf jump;
   char text[JMSG_LENGTH_MAX] = "";
@@ -60,6 +66,7 @@ void cmyk_to_rgb(std::span<uint8_t> pixels) {
 
 struct JpegDecoder::State {
   Errors errors;
+  jpeg_progress_mgr progress{};
   jpeg_decompress_struct info{};
   std::string name;
 
@@ -75,6 +82,15 @@ struct JpegDecoder::State {
 JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
   state_->info.err = &state_->errors;
   state_->run([info = &state_->info] { jpeg_create_decompress(info); });
+  state_->info.mem->max_memory_to_use = kMostBytes;
+  state_->progress.progress_monitor = [](j_common_ptr info) {
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans) {
+      auto& errors = *static_cast<Errors*>(info->err);
+      std::snprintf(errors.text, sizeof errors.text, "more than %d scans", kMostScans);
+      std::longjmp(errors.jump, 1);
+    }
+  };
+  state_->info.progress = &state_->progress;
 }
 
 JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
@@ -90,6 +106,12 @@ void JpegDecoder::open(std::span<const uint8_t> bytes, const std::string& name) 
     jpeg_mem_src(info, bytes.data(), static_cast<unsigned long>(bytes.size()));
     jpeg_read_header(info, TRUE);
   });
+  if (int64_t(width()) * height() > kMostPixels) {
+    const std::string size = std::to_string(width()) + " x " + std::to_string(height());
+    jpeg_abort_decompress(&state_->info);
+    throw Error(ErrorKind::usage, "cannot decode the JPEG: " + size + " pixels are more than " + std::to_string(kMostPixels), name,
+                "make it smaller, or remove the file if it is damaged");
+  }
 }
 
 DecodedPart JpegDecoder::decode(PixelRect rect, int denominator) {

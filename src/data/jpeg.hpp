@@ -22,8 +22,9 @@ struct DecodedPart {
 };
 
 // Used again and again by one thread. Grey and CMYK (with Adobe's inverted values, as Pillow reads it) become RGB; orientation tags and
-// colour profiles are ignored, as torchvision does. Data that is damaged or missing is an error, where libjpeg would go on with grey.
-// Every method throws Error(usage) naming the file.
+// colour profiles are ignored, as torchvision does. Data that is damaged or missing is an error, where libjpeg would go on with grey; so
+// are 12 bits a sample and, so that memory and time are bounded, more than 178 956 970 pixels (Pillow's limit) or 100 scans. Every method
+// throws Error(usage) naming the file.
 class JpegDecoder {
  public:
   JpegDecoder();

@@ -59,6 +59,7 @@ std::string read_text(const std::string& path) {
     if (code != Z_OK) throw fail(fmt::format("cannot unpack the text: {}", message), "the .gz file is damaged or cut off");
   }
   if (text.empty()) throw fail("the file has no text");
+  if (text.find_first_not_of(" \t\r\n\v\f") == text.npos) throw fail("the file has only blanks");
   if (const auto at = find_invalid_utf8(text))
     throw fail(fmt::format("not UTF-8 at byte {} (0x{:02x})", *at, uint8_t(text[*at])),
                "convert it, for example with iconv -f latin1 -t utf-8");

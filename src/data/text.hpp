@@ -7,7 +7,7 @@
 
 namespace erg {
 
-// The whole text of a file; gzip is seen by its content, not by its name. Throws Error(usage) when it cannot be read or is empty, and
+// The whole text of a file; gzip is seen by its content, not by its name. Throws Error(usage) when it cannot be read, is empty or blank, and
 // when it is not UTF-8, then with the byte offset in the (unpacked) text.
 std::string read_text(const std::string& path);
 

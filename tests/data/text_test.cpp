@@ -74,6 +74,7 @@ TEST(ReadText, SaysWhatIsWrong) {
   const std::string latin1 = folder.write("latin1.txt", "gr\xfc\xdf");
   EXPECT_THAT(error_of([&] { read_text(latin1); }), testing::AllOf(HasSubstr("latin1.txt"), HasSubstr("not UTF-8 at byte 2 (0xfc)")));
   EXPECT_THAT(error_of([&] { read_text(folder.write("empty.txt", "")); }), HasSubstr("no text"));
+  EXPECT_THAT(error_of([&] { read_text(folder.write("blank.txt", " \n\t\r\n ")); }), HasSubstr("only blanks"));
   EXPECT_THAT(error_of([&] { read_text(folder / "none.txt"); }), HasSubstr("No such file"));
   EXPECT_THAT(error_of([&] { read_text(folder.path()); }), HasSubstr("is not a file"));
 }

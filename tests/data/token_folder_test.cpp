@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
@@ -148,6 +149,17 @@ TEST(Tokenizer, GivesBackEveryText) {
   }
   EXPECT_THROW(Tokenizer(""), Error);
   EXPECT_THROW(Tokenizer("no model"), Error);
+}
+
+TEST(TokenFolder, TakesTextWithoutLines) {
+  const TemporaryFolder folder;
+  std::string text = sample_text(20000);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  const TokenFolder made = make_token_folder({{folder.write("line.txt", text)}, folder / "out", kVocabulary});
+  EXPECT_GT(made.validation_tokens, 0);
+  std::string read;
+  for (const std::string& part : documents(folder / "out", "train.bin")) read += part;
+  EXPECT_GT(read.size(), text.size() * 9 / 10);  // but for what is held back, nothing is lost
 }
 
 }  // namespace
