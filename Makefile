@@ -6,7 +6,9 @@ TEXT    = ergometer-data/text
 IMAGES  = ergometer-data/images
 REFERENCE = /usr/share/debian-reference/debian-reference
 
-.PHONY: help run test test-quick test-asan test-tsan build program configure data setup format tidy clean
+FUZZ_SECONDS ?= 60
+
+.PHONY: help run test test-quick test-asan test-tsan fuzz bench build program configure data setup format tidy clean
 
 help:
 	@echo "make run        set up, build, train GPT and ResNet-50 on this machine, print the table"
@@ -14,6 +16,8 @@ help:
 	@echo "make test-quick the tests that take under two minutes"
 	@echo "make test-asan  every test under the address and undefined-behaviour sanitizers"
 	@echo "make test-tsan  tests of threaded code without OpenMP under the thread sanitizer"
+	@echo "make fuzz       every fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS))"
+	@echo "make bench      what reading data costs"
 	@echo "make build | data | format | tidy | clean"
 
 setup:
@@ -56,6 +60,22 @@ test-asan:
 test-tsan:
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	ctest --preset tsan
+
+fuzz bench: export ERG_DEV_PACKAGES = 1
+
+# What a fuzzer finds stays in build/fuzz as NAME-crash-…; what it learned, in build/fuzz/grown.
+fuzz: setup
+	@test -f build/fuzz/build.ninja || cmake --preset fuzz
+	@cmake --build --preset fuzz
+	python3 fuzz/make_corpus.py build/fuzz/corpus
+	set -e; for f in fuzz/*_fuzz.cpp; do name=$$(basename $$f .cpp); mkdir -p build/fuzz/grown/$$name; \
+	  build/fuzz/bin/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=3000 -artifact_prefix=build/fuzz/$$name- \
+	  build/fuzz/grown/$$name build/fuzz/corpus/$$name; done
+
+bench: setup
+	@cmake --preset $(PRESET) -DERG_BUILD_BENCH=ON
+	@cmake --build $(BUILD) --target bench
+	$(BUILD)/bin/data_bench
 
 format:
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i

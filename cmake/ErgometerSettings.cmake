@@ -9,6 +9,8 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib;$ORIGIN")
 
 option(ERG_BUILD_TESTS "Build the tests" ON)
+option(ERG_BUILD_BENCH "Build the benches (Google Benchmark)" OFF)
+option(ERG_BUILD_FUZZ "Build the fuzzers (libFuzzer: clang)" OFF)
 option(ERG_WERROR "Treat warnings as errors" OFF)
 set(ERG_SANITIZE "" CACHE STRING "Sanitizers to build with, such as address,undefined")
 
@@ -24,7 +26,7 @@ endif()
 
 add_library(erg_settings INTERFACE)
 # GCC 12 warns falsely of overlap in "text" + std::string (-Wrestrict) and of undefined registers in its own AVX-512 header.
-target_compile_options(erg_settings INTERFACE -Wall -Wextra -Wpedantic -Wno-unknown-pragmas -Wno-restrict)
+target_compile_options(erg_settings INTERFACE -Wall -Wextra -Wpedantic -Wno-unknown-pragmas $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(ERG_WERROR)
   target_compile_options(erg_settings INTERFACE -Werror)
 endif()

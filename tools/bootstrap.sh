@@ -14,6 +14,9 @@ packages=(
   python3 python3-pip ca-certificates
   debian-reference-en debian-reference-de
 )
+# Only `make bench` and `make fuzz` need these: Google Benchmark; clang, its sanitizers and fuzzer, its OpenMP.
+dev_packages=(libbenchmark-dev clang libclang-rt-14-dev libomp-14-dev)
+[ "${ERG_DEV_PACKAGES:-0}" = 1 ] && packages+=("${dev_packages[@]}")
 # name, version, SHA-256 of the x86-64 wheel
 wheels=(
   "onednn-cpu-gomp 2023.2.0 2f22a54d6a890ed14bfa185d42a4be65d8b5b1df85dc1f0f3a9abe31620416fb"
