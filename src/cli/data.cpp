@@ -10,6 +10,7 @@
 
 #include "cli/options.hpp"
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "core/terminal.hpp"
 #include "data/inspect.hpp"
 #include "data/make_images.hpp"
@@ -38,6 +39,18 @@ void show(const Json& facts, const std::string& json) {
   if (!write_json(facts, json)) print(facts, 0);
 }
 
+// A signal is 130, as for every command.
+template <class Make>
+auto interruptible(Make&& make) {
+  try {
+    return make();
+  } catch (const Error& e) {
+    if (!interrupted()) throw;
+    print_error(e.what());
+    exit_with(130);
+  }
+}
+
 void add_tokens(CLI::App& data) {
   struct Options {
     TokensRequest request;
@@ -54,7 +67,8 @@ void add_tokens(CLI::App& data) {
   add_json_option(command, options->json);
   command.callback([options] {
     StatusLine status;
-    const TokenFolder made = make_token_folder(options->request, [&](const std::string& text) { status.update(text); });
+    const TokenFolder made =
+        interruptible([&] { return make_token_folder(options->request, [&](const std::string& text) { status.update(text); }); });
     status.clear();
     show({{"folder", options->request.out},
           {"vocabulary", made.vocabulary},
@@ -86,7 +100,7 @@ void add_images(CLI::App& data) {
     int end = 0;
     if (std::sscanf(options->size.c_str(), "%ldx%ld%n", &r.width, &r.height, &end) != 2 || size_t(end) != options->size.size())
       throw Error(ErrorKind::usage, fmt::format("'{}' is not a size", options->size), "--size", "write width x height, such as 500x375");
-    const MadeImages made = make_image_folder(r);
+    const MadeImages made = interruptible([&] { return make_image_folder(r); });
     show({{"folder", r.out},
           {"classes", r.classes},
           {"train_images", made.train},

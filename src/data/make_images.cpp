@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/interrupt.hpp"
 #include "core/rng.hpp"
 #include "data/class_pattern.hpp"
 #include "data/jpeg.hpp"
@@ -124,6 +125,7 @@ MadeImages make_image_folder(const ImagesRequest& request) {
   for (int64_t label = 0; label < request.classes; ++label)
     for (const int64_t image : {int64_t(0), request.per_class - 1}) fs::create_directories(place(label, image).parent_path(), failure);
   on_all_cores(request.classes * request.per_class, [&](int64_t i) {
+    if (interrupted()) throw Error(ErrorKind::failed, "interrupted by a signal", "data images");
     thread_local std::vector<uint8_t> rgb;
     const int64_t label = i / request.per_class;
     draw(rgb, request, label, random_bits(request.seed, 6000, uint64_t(i)));

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/interrupt.hpp"
 #include "data/text.hpp"
 #include "data/token_file.hpp"
 #include "data/tokenizer.hpp"
@@ -28,6 +29,11 @@ struct Source {
   size_t bytes;
   uint64_t hash;
 };
+
+// Files are written aside: whenever this ends, what has a name is whole.
+void stop_if_interrupted() {
+  if (interrupted()) throw Error(ErrorKind::failed, "interrupted by a signal", "data tokens");
+}
 
 std::vector<Source> look_at(const std::vector<std::string>& inputs) {
   std::vector<Source> sources;
@@ -52,6 +58,7 @@ std::string train(const TokenizerParameters& parameters, const std::vector<Sourc
         text = read_text(sources[source++].path);
         at = 0;
       }
+      stop_if_interrupted();
       const size_t begin = at;
       at = end_of_piece(text, begin);
       due += keep * double(at - begin);
@@ -66,6 +73,7 @@ std::string train(const TokenizerParameters& parameters, const std::vector<Sourc
 void encode(const std::string& text, const Tokenizer& tokenizer, double share, TokenWriter (&splits)[2]) {
   std::vector<int> ids;
   for (size_t at = 0; at < text.size();) {
+    stop_if_interrupted();
     const bool back = held_back(at, text.size(), share);
     const size_t end = end_of_piece(text, at);
     tokenizer.encode(std::string_view(text).substr(at, end - at), ids);

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "core/file.hpp"
+#include "core/interrupt.hpp"
 #include "data/batches.hpp"
 #include "data/inspect.hpp"
 #include "data/token_file.hpp"
@@ -160,6 +162,18 @@ TEST(TokenFolder, TakesTextWithoutLines) {
   std::string read;
   for (const std::string& part : documents(folder / "out", "train.bin")) read += part;
   EXPECT_GT(read.size(), text.size() * 9 / 10);  // but for what is held back, nothing is lost
+}
+
+TEST(TokenFolder, ASignalEndsItAndLeavesNothingHalf) {
+  const TemporaryFolder folder;
+  const TokensRequest request = request_for(folder, "out");
+  const ScopedInterruptHandlers handlers;
+  std::raise(SIGINT);
+  const std::string error = error_of([&] { make_token_folder(request); });
+  reset_interrupt();
+  EXPECT_THAT(error, HasSubstr("interrupted"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "out"));
+  EXPECT_FALSE(make_token_folder(request).reused);
 }
 
 }  // namespace
