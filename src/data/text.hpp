@@ -7,8 +7,8 @@
 
 namespace erg {
 
-// The whole text of a file; gzip is seen by its content, not by its name. Throws Error(usage) when it cannot be read, is empty or blank, and
-// when it is not UTF-8, then with the byte offset in the (unpacked) text.
+// The whole text of a file; gzip is seen by its content, not by its name. Throws Error(usage) when it cannot be read, is empty or blank, or
+// is not UTF-8, then with the byte offset in the (unpacked) text.
 std::string read_text(const std::string& path);
 
 // Offset of the first byte that does not belong to well-formed UTF-8 (Unicode 15, table 3-7), or nothing.
