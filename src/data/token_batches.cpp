@@ -50,27 +50,31 @@ class Windows {
     ++at_.samples;
   }
 
-  void seek(const SourcePosition& position) {
-    const SourcePosition before = at_;
-    begin_epoch(position.epoch);
-    if (position.index > windows_) {
-      begin_epoch(before.epoch);
-      at_ = before;
-      throw Error(ErrorKind::usage, fmt::format("has {} windows in epoch {}, no window {}", windows_, position.epoch, position.index),
+  void require(const SourcePosition& position) const {
+    const int64_t windows = count(Split::train, offset(position.epoch));
+    if (position.index > windows)
+      throw Error(ErrorKind::usage, fmt::format("has {} windows in epoch {}, no window {}", windows, position.epoch, position.index),
                   source_.place(), "the position was made with other files or another sequence");
-    }
+  }
+
+  void seek(const SourcePosition& position) {
+    begin_epoch(position.epoch);
     at_ = position;
   }
 
  private:
   int64_t count(Split split, int64_t offset) const { return (source_.size(split) - 1 - offset) / sequence_; }
 
+  int64_t offset(int64_t epoch) const {
+    // No offset may cost a short text its only window.
+    const uint64_t room = uint64_t(std::min(sequence_, source_.size(Split::train) - sequence_));
+    return int64_t(random_bits(seed_, kOffsetStream, uint64_t(epoch)) % room);
+  }
+
   void begin_epoch(int64_t epoch) {
     at_.epoch = epoch;
     at_.index = 0;
-    // No offset may cost a short text its only window.
-    const uint64_t room = uint64_t(std::min(sequence_, source_.size(Split::train) - sequence_));
-    offset_ = int64_t(random_bits(seed_, kOffsetStream, uint64_t(epoch)) % room);
+    offset_ = offset(epoch);
     windows_ = count(Split::train, offset_);
   }
 
@@ -137,6 +141,7 @@ class TokenBatches : public Batches {
 
   void seek(const DataPosition& position) override {
     require_sources(position, sources_.size());
+    for (size_t i = 0; i < sources_.size(); ++i) sources_[i].require(position[i]);  // all or none
     for (size_t i = 0; i < sources_.size(); ++i) {
       sources_[i].seek(position[i]);
       given_[int(Split::train)][i] = position[i].samples;

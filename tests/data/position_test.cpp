@@ -82,6 +82,9 @@ TEST(Position, OfOtherDataIsRefused) {
   EXPECT_THAT(error_of([&] { tokens->seek({{0, 24, 24, 0}}); }), HasSubstr("no window 24"));
   EXPECT_THAT(error_of([&] { tokens->seek({{-1, 0, 0, 0}}); }), HasSubstr("negative"));
   EXPECT_EQ(tokens->position(), (DataPosition{{0, 0, 0, 0}}));
+  const auto blend = token_files("1 " + (folder / "a.bin") + " 1 " + (folder / "a.bin"), {4, 16, 1000}, 3);
+  EXPECT_THAT(error_of([&] { blend->seek({{0, 5, 5, 0}, {0, 24, 24, 0}}); }), HasSubstr("no window 24"));
+  EXPECT_EQ(blend->position(), (DataPosition{{0, 0, 0, 0}, {0, 0, 0, 0}}));  // all sources or none
   EXPECT_THAT(error_of([&] { synthetic_tokens({1, 8, 10}, 1)->seek({{1, 2, 3, 0}}); }), HasSubstr("not those of sample 3"));
 }
 
