@@ -51,8 +51,7 @@ std::string outliers(const Record& r) {
   if (steps == 0) return "none";
   const Json counts = o.value("causes", Json::object());
   std::string causes;
-  for (const auto& [cause, count] : counts.items())
-    causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", count.dump(), cause);
+  for (const auto& [cause, count] : counts.items()) causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", count.dump(), cause);
   const Json largest = o.value("largest", Json::array());
   const double ratio = largest.empty() ? 0 : largest.front().value("ratio", 0.0);
   return fmt::format("{} step{}: {}{}", steps, steps == 1 ? "" : "s", causes,

@@ -4,8 +4,8 @@
 #include "spec/toml.hpp"
 
 #include <fmt/format.h>
-// toml++ 3.3 says of most letters beyond ASCII, when it asks whether they are blanks, that this cannot happen, which lets a compiler do anything:
-// "é", "、" or "\ufef5" outside a string is enough. Its tables are read first, with "no" in place of "unreachable".
+// toml++ 3.3 says of most letters beyond ASCII, when it asks whether they are blanks, that this cannot happen, which lets a compiler do
+// anything: "é", "、" or "\ufef5" outside a string is enough. Its tables are read first, with "no" in place of "unreachable".
 // clang-format off
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE

@@ -62,7 +62,6 @@ class Classifier final : public ClassifierOp {
   }
 
  private:
-
   template <class F>
   void for_each_row(const Tensor& targets, F f) const {
     for (int64_t row = 0; row < d_.rows; ++row) {
