@@ -21,10 +21,14 @@ Json data_json(const Batches* data) {
 
 DataPosition data_position(const Json& data) {
   try {
+    // A number that is not whole would be converted without a word, or undefined.
+    const auto whole = [](const Json& p, const char* key) {
+      if (p.at(key).is_number_float()) throw Error(ErrorKind::usage, std::string("is not whole: ") + key, "data.position");
+      return p.at(key).get<int64_t>();
+    };
     DataPosition position;
     for (const Json& p : data.at("position"))
-      position.push_back(
-          {p.at("epoch").get<int64_t>(), p.at("index").get<int64_t>(), p.at("samples").get<int64_t>(), p.at("validation").get<int64_t>()});
+      position.push_back({whole(p, "epoch"), whole(p, "index"), whole(p, "samples"), whole(p, "validation")});
     return position;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::usage, std::string("is not a position: ") + e.what(), "data.position", "take it from a record of a run");

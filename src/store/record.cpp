@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cmath>
+#include <concepts>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -57,9 +59,18 @@ class Reader {
  private:
   template <class T>
   T as(const char* key) const {
+    // JSON's library turns any number into any type, undefined where it does not fit.
+    if constexpr (std::integral<T> && !std::is_same_v<T, bool>)
+      if (const Json& value = json_.at(key); value.is_number() && !is_whole<T>(value))
+        fail(fmt::format("has a bad \"{}\": {}", key, value.dump()));
     try {
       return json_.at(key).get<T>();
     } catch (const nlohmann::json::exception& e) { fail(fmt::format("has a bad \"{}\": {}", key, e.what())); }
+  }
+  template <class T>
+  static bool is_whole(const Json& number) {
+    return number.is_number_unsigned() ? std::in_range<T>(number.get<uint64_t>())
+                                       : number.is_number_integer() && std::in_range<T>(number.get<int64_t>());
   }
   [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorKind::usage, fmt::format("{} {}", path_, what)); }
 

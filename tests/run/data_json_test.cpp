@@ -25,7 +25,8 @@ TEST(DataJson, ItsPositionTakesATrainingUp) {
 }
 
 TEST(DataJson, ABadPositionIsAUsageError) {
-  for (const char* text : {"null", "{}", R"({"position": 3})", R"({"position": [{"epoch": "x"}]})"})
+  for (const char* text : {"null", "{}", R"({"position": 3})", R"({"position": [{"epoch": "x"}]})",
+                           R"({"position": [{"epoch": 1e300, "index": 0, "samples": 0, "validation": 0}]})"})
     EXPECT_THROW(data_position(Json::parse(text)), Error) << text;
 }
 

@@ -80,5 +80,18 @@ TEST(Record, BadOnesNameTheField) {
   EXPECT_THAT(error_of(newer), testing::HasSubstr("newer ergometer"));
 }
 
+// Found by fuzz/record_fuzz: a number that its type does not hold was converted all the same, which is undefined.
+TEST(Record, NumbersThatDoNotFitAreErrors) {
+  for (const char* version : {"-1e93", "1.5", "4294967297", "18446744073709551615"}) {
+    try {
+      record_from_json(Json::parse(std::string(R"({"id": "run", "status": "PASSED", "schema_version": )") + version + "}"));
+      FAIL() << version << " was taken";
+    } catch (const Error& e) { EXPECT_NE(e.message().find("has a bad \"schema_version\""), std::string::npos) << e.message(); }
+  }
+  EXPECT_THROW(record_from_json(Json::parse(R"({"id": "run", "status": "PASSED", "schema_version": 1,
+    "metrics": {"x": {"value": 1, "n": 1e300}}})")),
+               Error);
+}
+
 }  // namespace
 }  // namespace erg

@@ -135,6 +135,12 @@ TEST(Store, WhatMayStillLiveIsLeftRunning) {
   EXPECT_TRUE(certainly_dead(reused_pid));
   EXPECT_FALSE(certainly_dead(this_process()));
   EXPECT_FALSE(certainly_dead(Json()));
+  for (const auto& [key, value] :
+       {std::pair<const char*, Json>{"pid", "x"}, {"pid", 1e300}, {"pid_started", 0.5}, {"host", 3}, {"boot_id", nullptr}}) {
+    Json bad = this_process();
+    bad[key] = value;
+    EXPECT_FALSE(certainly_dead(bad)) << key;  // and no exception
+  }
 }
 
 TEST(Store, BrokenFilesAreReportedAndKept) {
