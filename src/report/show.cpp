@@ -1,6 +1,7 @@
 // One run in full: what was asked for, what came out, how it was measured, and on what.
 #include <fmt/format.h>
 
+#include "core/error.hpp"
 #include "core/terminal.hpp"
 #include "core/units.hpp"
 #include "report/table.hpp"
@@ -95,7 +96,9 @@ std::string machine(const Record& r) {
 
 }  // namespace
 
-std::string show_record(const Record& r) {
+namespace {
+
+std::string record_in_words(const Record& r) {
   std::string text = fmt::format("{}  {}{}\n", r.id, name_of(r.status), r.status_reason.empty() ? "" : ": " + r.status_reason);
   line(text, "name", field_text(r.spec, "name"));
   line(text, "workload",
@@ -138,6 +141,15 @@ std::string show_record(const Record& r) {
   if (!r.tail.empty()) text += "\nits last words\n" + r.tail + "\n";
   if (r.environment.is_object()) text += "\nmachine\n" + machine(r);
   return text;
+}
+
+}  // namespace
+
+std::string show_record(const Record& r) try {
+  return record_in_words(r);
+} catch (const nlohmann::json::exception& e) {  // a file may hold anything below its fields
+  throw Error(ErrorKind::usage, fmt::format("the record has a value of a type that does not belong there: {}", e.what()), r.id,
+              "remove or restore its record.json");
 }
 
 }  // namespace erg

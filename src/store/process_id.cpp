@@ -63,7 +63,9 @@ bool certainly_dead(const Json& process) {
   const std::string boot = field<std::string>(process, "boot_id", "");
   if (boot.empty()) return false;
   if (boot != boot_id()) return true;  // this host has been started anew since
-  const long long now = start_ticks(field<long>(process, "pid", 0));
+  const long pid = field<long>(process, "pid", 0);
+  if (pid <= 0) return false;
+  const long long now = start_ticks(pid);
   return now < 0 || now != field<long long>(process, "pid_started", now);
 }
 

@@ -104,8 +104,9 @@ TEST_F(Corrupt, WrongTypesAnywhereEndNoCommand) {
   const std::vector<Broken> all = wrong_types();
   for (const Broken& b : all) put(b);
   Store(ergometer.results()).save(gpt_record("good", 4, 1234));
-  for (const Words& command : {Words{"list"}, Words{"list", "--label", "a=b"}, Words{"export"}, Words{"export", "--format", "json"},
-                               Words{"export", "--format", "markdown"}}) {
+  std::vector<Words> commands = {{"list"}, {"list", "--label", "a=b"}, {"compare", ergometer.results(), ergometer.results()}};
+  for (const char* format : {"csv", "json", "jsonl", "markdown", "mllog"}) commands.push_back({"export", "--format", format});
+  for (const Words& command : commands) {
     const ChildResult r = ergometer(command);
     EXPECT_EQ(r.exit_code, 0) << command[0] << ": " << r.err.substr(r.err.size() - std::min<size_t>(r.err.size(), 2000));
   }
