@@ -77,7 +77,7 @@ TEST(Limits, AWallClockThatStepsBackIsFlaggedAndTouchesNoResult) {
   ChildOptions child;
   child.argv =
       Words{Program::path(), "run", "gpt-tiny", "--device", "ref", "--results", ergometer.results(), "--set", "measure.check=false"} +
-      brief;
+      brief + Words{"--set", "measure.settle_max_s=0", "--set", "measure.duration_s=2"};  // the clock steps inside the window
   child.environment = {"LD_PRELOAD=" ERG_STUB_CLOCK, "ERG_CLOCK_STEP_S=-3600"};
   const ChildResult r = run_child(child);
   EXPECT_EQ(r.exit_code, 0) << r.err;
