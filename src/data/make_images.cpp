@@ -7,7 +7,6 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -48,12 +47,6 @@ void draw(std::vector<uint8_t>& rgb, const ImagesRequest& request, int64_t label
       }
     }
   }
-}
-
-void write(const fs::path& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  if (!file.write(content.data(), std::streamsize(content.size())).flush())
-    throw Error(ErrorKind::failed, "cannot write the file", path.string(), "is the disk full or the folder not ours?");
 }
 
 // Runs work(i) for all i < n on every core; the first exception stops all and is thrown on.
@@ -129,9 +122,10 @@ MadeImages make_image_folder(const ImagesRequest& request) {
     thread_local std::vector<uint8_t> rgb;
     const int64_t label = i / request.per_class;
     draw(rgb, request, label, random_bits(request.seed, 6000, uint64_t(i)));
-    write(place(label, i % request.per_class), encode_jpeg(rgb, int(request.width), int(request.height), kQuality));
+    write_file_atomically(place(label, i % request.per_class), encode_jpeg(rgb, int(request.width), int(request.height), kQuality),
+                          Synced::nothing);
   });
-  write(aside / "data.json", data);
+  write_file_atomically(aside / "data.json", data);
   fs::rename(aside, folder, failure);
   if (failure) throw Error(ErrorKind::failed, "cannot make the folder: " + failure.message(), folder.string());
   return made;

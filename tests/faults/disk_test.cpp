@@ -93,6 +93,41 @@ TEST_F(DiskWithoutRoom, WhenOnlyTheSamplesDoNotFit) {
   expect_resumable(record_texts(ergometer.results()));
 }
 
+// What is half made says so and is not taken for data; once there is room the same command completes it.
+TEST_F(DiskWithoutRoom, WhenImagesAreMade) {
+  const std::string out = (ergometer.folder() / "images").string();
+  const Words make = {"data", "images", "--classes", "2", "--per-class", "6", "--size", "32x32", "--out", out};
+  for (const int after : {0, 5, 12}) {  // at the first image, in the middle, at data.json
+    fill("/images", after);
+    const ChildResult r = ergometer(make);
+    EXPECT_EQ(r.exit_code, 1) << after << r.out;
+    EXPECT_THAT(r.err, AllOf(HasSubstr("No space left on device"), HasSubstr(out))) << after;
+    EXPECT_FALSE(std::filesystem::exists(out + "/data.json")) << after;
+    make_room();
+    std::filesystem::remove(flag() + ".count");
+  }
+  EXPECT_EQ(ergometer(make).exit_code, 0);
+  EXPECT_EQ(ergometer({"data", "inspect", out}).exit_code, 0);
+}
+
+// Token files are written through stdio, which the stub does not see: the file lies on /dev/full instead.
+TEST_F(DiskWithoutRoom, WhenTokensAreMade) {
+  const std::string out = (ergometer.folder() / "text").string();
+  const Words make = {"data", "tokens", ERG_SOURCE_DIR "/LICENSE", "--vocabulary", "400", "--out", out};
+  for (const char* file : {"/train.bin", "/val.bin"}) {
+    const std::string aside = out + file + ".part";
+    std::filesystem::create_directories(out);
+    std::filesystem::create_symlink("/dev/full", aside);
+    const ChildResult r = ergometer(make);
+    EXPECT_EQ(r.exit_code, 1) << file << r.out;
+    EXPECT_THAT(r.err, AllOf(HasSubstr("No space left on device"), HasSubstr(file))) << file;
+    EXPECT_FALSE(std::filesystem::exists(out + "/data.json")) << file;
+    std::filesystem::remove(aside);
+  }
+  EXPECT_EQ(ergometer(make).exit_code, 0);
+  EXPECT_EQ(ergometer({"data", "inspect", out}).exit_code, 0);
+}
+
 TEST(ReadOnlyResults, CanBeReadAndSayHowToGoOn) {
   Program ergometer;
   ASSERT_EQ(ergometer(Words{"run", "gpt-tiny", "--device", "ref"} + brief).exit_code, 0);
