@@ -26,19 +26,20 @@ double median_in_place(std::vector<double>& x) {
   return 0.5 * (*std::max_element(x.begin(), middle) + *middle);
 }
 
-// A statistic of `resamples` series, each glued from randomly chosen overlapping blocks of x (Künsch 1989), cut to x's length.
-// Blocks keep the correlation of neighbouring steps; single draws would make the interval too narrow.
+// A statistic of `resamples` series, each glued from randomly chosen blocks of x laid in a circle (Politis & Romano 1992), cut to x's
+// length. Blocks keep the correlation of neighbouring steps; single draws would make the interval too narrow. In the circle every step is
+// as likely as any other; without it the first and last steps are drawn too rarely, and an interval may leave out its own mean.
 std::vector<double> bootstrap(std::span<const double> x, double (*statistic)(std::vector<double>&), int resamples, uint64_t seed) {
   const size_t n = x.size();
   const size_t block = std::max<size_t>(1, size_t(std::lround(std::sqrt(double(n)))));
-  const size_t blocks = (n + block - 1) / block, starts = n - block + 1;
+  const size_t blocks = (n + block - 1) / block;
   std::vector<double> values(size_t(std::max(resamples, 1))), sample;
   uint64_t draw = 0;
   for (double& v : values) {
     sample.clear();
     for (size_t b = 0; b < blocks; ++b) {
-      const auto from = x.begin() + std::ptrdiff_t(random_bits(seed, bootstrap_stream, draw++) % starts);
-      sample.insert(sample.end(), from, from + std::ptrdiff_t(std::min(block, n - sample.size())));
+      const size_t from = random_bits(seed, bootstrap_stream, draw++) % n, length = std::min(block, n - sample.size());
+      for (size_t i = from; i < from + length; ++i) sample.push_back(x[i < n ? i : i - n]);
     }
     v = statistic(sample);
   }

@@ -14,7 +14,7 @@ double stddev(std::span<const double> x);  // n - 1
 struct Interval {
   double low, high;
 };
-// 95 % interval of the median by moving-block bootstrap, blocks of round(sqrt n) (Künsch 1989). Deterministic.
+// 95 % interval of the median by circular block bootstrap, blocks of round(sqrt n) (Politis & Romano 1992). Deterministic.
 Interval median_ci95(std::span<const double> x, int resamples = 1000, uint64_t seed = 1);
 // The same for the mean: the uncertainty of a throughput, samples / time of the whole window.
 Interval mean_ci95(std::span<const double> x, int resamples = 1000, uint64_t seed = 1);

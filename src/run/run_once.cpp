@@ -211,6 +211,8 @@ class Run {
     Verdict losses = judge_losses(w.all_losses, double(softmax_classes(spec_.workload))), checked = judge_check(check);
     if (measured_.validation && !std::isfinite(measured_.validation->loss) && losses.invalid.empty())
       losses.invalid = "the validation loss is not finite";
+    if (measured_.validation)
+      add_flags(losses.flags, judge_validation(measured_.validation->loss, double(softmax_classes(spec_.workload))));
     const std::string invalid = checked.invalid.empty() ? losses.invalid : checked.invalid;
     for (const auto& flags : {w.flags, window_flags(measured_), probe_flags(record_.metrics), energy_flags(measured_.energy),
                               host_flags(measured_.begin, measured_.end), machine_flags(), checked.flags, losses.flags})

@@ -58,6 +58,12 @@ Verdict judge_losses(std::span<const double> losses, double classes) {
   return {"", flags};
 }
 
+std::vector<Flag> judge_validation(double loss, double classes) {
+  if (!(loss > flagged_spike * std::log(classes))) return {};
+  return {{"validation_high", fmt::format("the validation loss is {}, {:.1f} times that of an untrained network", significant(loss),
+                                          loss / std::log(classes))}};
+}
+
 Verdict judge_check(const CheckResult& check) {
   switch (check.verdict) {
     case CheckResult::Verdict::passed: return {};

@@ -96,6 +96,13 @@ TEST(Losses, TheFirstMustBeNearThatOfAnUntrainedNetwork) {
   EXPECT_EQ(judge_losses(losses, classes).invalid, "");
 }
 
+TEST(Validation, AboveTwiceAnUntrainedNetworkIsFlagged) {
+  EXPECT_TRUE(judge_validation(1.9 * untrained, classes).empty());
+  ASSERT_EQ(judge_validation(5092, classes).size(), 1u);
+  EXPECT_EQ(judge_validation(5092, classes)[0].code, "validation_high");
+  EXPECT_THAT(judge_validation(5092, classes)[0].detail, HasSubstr("5092"));
+}
+
 TEST(Check, DecidesLikeItsVerdict) {
   CheckResult check;
   check.detail = "because";
