@@ -22,7 +22,7 @@ void register_list(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("list", "List the stored runs, oldest first");
   command.add_option("--sweep", o->query.sweep_id, "Only runs of this sweep");
   command.add_option("--label", o->labels, "Only runs with this label: key=value; may be given often")->allow_extra_args(false);
-  command.add_option("--limit", o->query.limit, "Only the newest so many")->check(CLI::PositiveNumber);
+  command.add_option("--limit", o->query.limit, "Only the newest so many")->check(CLI::Range(1, 1'000'000));
   add_results_option(command, o->results);
   add_json_option(command, o->json);
   command.callback([o] {
@@ -35,8 +35,9 @@ void register_list(CLI::App& app) {
     o->query.brief = o->json.empty();
     const std::vector<Record> records = Store(o->results, Store::Access::read).list(o->query);
     if (write_json(runs_json(records), o->json)) return;
+    const bool all = o->query.sweep_id.empty() && o->query.labels.empty();
     if (records.empty())
-      fmt::print(stderr, "there are no runs in {} yet\n", o->results);
+      fmt::print(stderr, "{} in {}\n", all ? "there are no runs yet" : "no run is such a one", o->results);
     else
       fmt::print("{}", list_table(records));
   });

@@ -62,8 +62,8 @@ std::string result_text(const Record& r) {
   std::string text = one_line(r.status_reason);
   const std::string rate = rate_name(r);
   if (const auto m = r.metrics.find(rate); m != r.metrics.end() && m->second.value)
-    text += fmt::format("{}{} {}/s {}", text.empty() ? "" : ", ", significant(*m->second.value), rate.substr(0, rate.find('_')),
-                        interval_text(m->second));
+    text += fmt::format("{}{} {}/s{}{}", text.empty() ? "" : ", ", significant(*m->second.value), rate.substr(0, rate.find('_')),
+                        m->second.ci95 ? " " : "", interval_text(m->second));
   for (const Flag& f : r.flags) text += (text.empty() ? "" : ", ") + f.code;
   return text;
 }

@@ -26,7 +26,7 @@ void add_spec_options(CLI::App& command, SpecOptions& o) {
   command.add_option("--device", o.device, "Where to run: cpu, ref");
   command.add_option("--set", o.request.set, "Set a key: workload.global_batch=64; may be given often")->allow_extra_args(false);
   command.add_option("--label", o.request.labels, "A label that is stored with the run: key=value")->allow_extra_args(false);
-  command.add_option("--repeat", o.repeat, "How often, each time in a new process")->check(CLI::PositiveNumber);
+  command.add_option("--repeat", o.repeat, "How often, each time in a new process")->check(CLI::Range(1, 1'000'000));
 }
 
 void add_results_option(CLI::App& command, std::string& folder) {
@@ -40,7 +40,7 @@ void add_launcher_option(CLI::App& command, std::string& launcher) {
 }
 
 void add_max_failures_option(CLI::App& command, int& max_failures) {
-  command.add_option("--max-failures", max_failures, "Begin nothing more after so many failed points")->check(CLI::PositiveNumber);
+  command.add_option("--max-failures", max_failures, "Begin nothing more after so many failed points")->check(CLI::Range(1, 1'000'000));
 }
 
 // Set in the environment, so that the children of a sweep look there too.

@@ -7,8 +7,10 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "core/error.hpp"
 #include "core/terminal.hpp"
 #include "core/units.hpp"
+#include "engine/engine.hpp"
 #include "report/table.hpp"
 #include "store/store.hpp"
 
@@ -31,6 +33,15 @@ std::string dry_table(const std::vector<SweepPoint>& points) {
   return table.text() + fmt::format("at most {} of warm-up, settling and measuring\n", duration(longest));
 }
 
+// A misspelt device would fail at every point. One that is only missing here fails at its own.
+void require_known_device(const SweepPoint& point) {
+  try {
+    require_engine_name(point.spec.device);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::usage) throw;
+  }
+}
+
 struct SweepCommand {
   SpecOptions spec;
   std::string results, json, launcher;
@@ -39,6 +50,7 @@ struct SweepCommand {
 
   void operator()() const {
     const std::vector<SweepPoint> points = load_sweep(spec.complete());
+    for (const SweepPoint& p : points) require_known_device(p);
     if (dry_run) return fmt::print("{}", dry_table(points));
     Store store(results);
     const std::vector<Record> records = show_sweep(store_sweep(points, launcher, store), store, request).records;

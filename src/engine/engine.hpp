@@ -98,6 +98,7 @@ struct EngineOptions {
 std::unique_ptr<Engine> open_engine(const std::string& device, const EngineOptions& options = {});
 // Which engines could be opened here: name and "" or the reason why not.
 std::vector<std::pair<std::string, std::string>> list_engines();
+void require_engine_name(const std::string& device);  // throws what open_engine would for a name that is none, without opening it
 
 // What a plugin exports.
 inline constexpr int engine_abi = 2;

@@ -131,6 +131,11 @@ std::unique_ptr<Engine> open_engine(const std::string& device, const EngineOptio
   return name.engine == "ref" ? open_ref_engine(with_index) : open_plugin(name.engine, with_index);
 }
 
+void require_engine_name(const std::string& device) {
+  const DeviceName name = parse(device);
+  if (name.engine != "ref" && find_plugin(name.engine).empty()) no_plugin(name.engine);
+}
+
 std::vector<std::pair<std::string, std::string>> list_engines() {
   std::vector<std::pair<std::string, std::string>> engines;
   for (const std::string& name : engine_names()) {

@@ -113,7 +113,7 @@ void flatten(const Json& json, const std::string& prefix, std::map<std::string, 
 
 // Facts that change from minute to minute say nothing of the machine.
 bool passing(const std::string& key) {
-  static const std::set<std::string> words = {"load", "available_bytes", "free_bytes", "uptime_s", "temperature_c"};
+  static const std::set<std::string> words = {"load", "stolen_share", "available_bytes", "free_bytes", "uptime_s", "temperature_c"};
   return words.count(key.substr(key.rfind('.') + 1)) > 0;
 }
 

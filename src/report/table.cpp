@@ -74,7 +74,9 @@ std::string bare(const Record& r, const std::string& metric, int digits = 4) {
 std::string rate_cell(const Record& r) {
   const auto m = r.metrics.find(rate_name(r));
   if (m == r.metrics.end()) return "–";
-  return m->second.value ? fmt::format("{} {}", significant(*m->second.value), interval_text(m->second)) : "n/a";
+  if (!m->second.value) return "n/a";
+  const std::string interval = interval_text(m->second);
+  return significant(*m->second.value) + (interval.empty() ? "" : " " + interval);
 }
 
 std::string share_cell(const Record& r, const std::string& metric) {

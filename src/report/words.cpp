@@ -71,8 +71,10 @@ std::string one_line(const std::string& text) {
 
 std::string interval_text(const Metric& m) {
   if (!m.value || !m.ci95 || *m.value == 0) return {};
-  const double half = std::max(m.ci95->second - *m.value, *m.value - m.ci95->first);
-  if (half >= std::abs(*m.value)) return fmt::format("{} to {}", significant(m.ci95->first, 2), significant(m.ci95->second, 2));
+  const double above = m.ci95->second - *m.value, below = *m.value - m.ci95->first, half = std::max(above, below);
+  const bool lopsided = half > 0.05 * std::abs(*m.value) && half > 2 * std::min(above, below);
+  if (lopsided || half >= std::abs(*m.value))
+    return fmt::format("({} to {})", significant(m.ci95->first, 3), significant(m.ci95->second, 3));
   return fmt::format("± {:.1f} %", 100 * std::abs(half / *m.value));
 }
 

@@ -15,6 +15,6 @@ std::string rate_name(const Record& record);       // "tokens_per_s" or "images_
 std::optional<double> metric_value(const Record& record, const std::string& name);
 std::string metric_text(const Metric& metric);    // "16.1 /s", "2.31 GB", "0.41", "n/a"
 std::string one_line(const std::string& text);    // line breaks become "; "
-std::string interval_text(const Metric& metric);  // "± 0.8 %", "-0.09 to 0.04" where that reaches 100 %, "" without one
+std::string interval_text(const Metric& metric);  // "± 0.8 %", "(-0.09 to 0.04)" where that is lopsided or reaches 100 %, "" without one
 
 }  // namespace erg

@@ -184,7 +184,7 @@ FormulaResult combine(Op op, int64_t a, int64_t b) {
     case Op::smaller: return {std::min(a, b), {}};
     case Op::larger: return {std::max(a, b), {}};
     default:
-      if (b == 0) return {{}, fmt::format("{} / 0", a)};
+      if (b == 0) return {{}, fmt::format("{} / 0 is a division by zero", a)};
       if (b == -1) return combine(Op::subtract, 0, a);  // the smallest number has no opposite
       if (a % b != 0) return {{}, fmt::format("{} / {} leaves a remainder", a, b)};
       return {a / b, {}};

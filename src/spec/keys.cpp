@@ -186,7 +186,7 @@ const Key& find_key(const std::string& name, const std::string& where) {
   const auto meant = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.leaf() == nearest; });
   throw Error(ErrorKind::usage, fmt::format("unknown key {}", shortened(name)), where,
               meant != keys.end() ? fmt::format("did you mean {}?", meant->name)
-                                  : fmt::format("the keys are {}", fmt::join(beside.empty() ? everywhere : beside, ", ")));
+                                  : fmt::format("the keys are {}", fmt::join(beside.empty() || table.empty() ? everywhere : beside, ", ")));
 }
 
 std::string keys_markdown() {

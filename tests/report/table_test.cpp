@@ -96,7 +96,7 @@ TEST(ShowRecord, AnIntervalAroundZeroIsARange) {
   Record r = gpt_record("a", 1, 100);
   r.metrics["step_time_drift"] = measured("step_time_drift", -0.02);
   r.metrics["step_time_drift"].ci95 = {-0.09, 0.04};
-  EXPECT_THAT(show_record(r), testing::HasSubstr("-0.090 to 0.040"));
+  EXPECT_THAT(show_record(r), testing::HasSubstr("(-0.0900 to 0.0400)"));
 }
 
 TEST(ShowRecord, AFailedChildShowsItsLastWords) {

@@ -62,7 +62,7 @@ TEST(Formula, IsSchoolArithmetic) {
 
 TEST(Formula, WhatHasNoValueSaysWhy) {
   EXPECT_EQ(problem("10 / 4"), "10 / 4 leaves a remainder");
-  EXPECT_EQ(problem("10 / (devices - 1)"), "10 / 0");
+  EXPECT_EQ(problem("10 / (devices - 1)"), "10 / 0 is a division by zero");
   EXPECT_EQ(problem("9223372036854775807 + 1"), "9223372036854775807 + 1 does not fit into 64 bits");
   EXPECT_EQ(problem("4611686018427387904 * 2"), "4611686018427387904 * 2 does not fit into 64 bits");
   EXPECT_EQ(problem("(-9223372036854775807 - 1) / -1"), "0 - -9223372036854775808 does not fit into 64 bits");
