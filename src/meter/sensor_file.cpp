@@ -19,7 +19,7 @@ constexpr double largest_power_w = 5000;
 
 // At most what a sensor's file can hold, or an errno.
 int read_short(const fs::path& path, std::string& text) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe in its place must not hold us up
   if (fd < 0) return errno;
   char content[256];
   const ssize_t n = ::read(fd, content, sizeof content);

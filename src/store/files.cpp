@@ -63,6 +63,9 @@ std::string find_id(const std::vector<std::string>& ids, const std::string& id_o
 
 Record read_record(const std::filesystem::path& folder, const std::string& id) {
   const auto path = record_path(folder, id);
+  std::error_code unknown;
+  if (const auto status = std::filesystem::status(path, unknown); exists(status) && !is_regular_file(status))
+    throw Error(ErrorKind::usage, "is not a file", path.string(), "remove it");
   Record record;
   try {
     record = record_from_json(parse_json_file(path));

@@ -1,5 +1,6 @@
 // Broken records of every kind beside good ones: every command goes on, and names the file it left out.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <random>
@@ -97,6 +98,24 @@ TEST_F(Corrupt, UnreadableRecordsAreNamedAndTheRestIsListed) {
   const ChildResult r = target({"merge", ergometer.results()});
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(r.err, HasSubstr("1 runs"));
+  EXPECT_EQ(target.records().size(), 1u);
+}
+
+// A pipe that nobody writes to would hold up who opens it.
+TEST_F(Corrupt, WhatIsNoFileIsNamedAndHoldsNothingUp) {
+  Store(ergometer.results()).save(gpt_record("good", 4, 1234));
+  const auto pipe = record_path(ergometer.results(), "u-pipe"), folder = record_path(ergometer.results(), "u-folder");
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directories(pipe.parent_path());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Program target;
+  for (const Words& command : {Words{"list"}, Words{"export"}, Words{"export", "--format", "json"}}) {
+    const ChildResult r = ergometer(command);
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("good"));
+    EXPECT_THAT(r.err, testing::AllOf(HasSubstr(pipe.string()), HasSubstr(folder.string())));
+  }
+  EXPECT_EQ(target({"merge", ergometer.results()}).exit_code, 0);
   EXPECT_EQ(target.records().size(), 1u);
 }
 
