@@ -59,6 +59,13 @@ std::string record_text(Record record) {
   return json_text(to_json(record)) + "\n";
 }
 
+bool readable(const std::filesystem::path& folder, const std::string& id) {
+  try {
+    read_record(folder, id);
+    return true;
+  } catch (const Error&) { return false; }
+}
+
 }  // namespace
 
 Store::Store(std::filesystem::path folder, Access access) : folder_(std::move(folder)) {
@@ -99,7 +106,10 @@ void Store::make_folder(const std::string& id) const {
 }
 
 Record Store::load(const std::string& id_or_part, bool with_samples) const {
-  const std::string id = find_id(stored_ids(folder_), id_or_part, "run", folder_, "ergometer run gpt-tiny, or --results DIR");
+  std::vector<std::string> ids = stored_ids(folder_);
+  if (id_or_part == "last")  // what cannot be read is no run: `list` names it
+    while (ids.size() > 1 && !readable(folder_, ids.back())) ids.pop_back();
+  const std::string id = find_id(ids, id_or_part, "run", folder_, "ergometer run gpt-tiny, or --results DIR");
   Record record = as_seen_now(read_record(folder_, id));
   if (with_samples) read_samples(folder_, record);
   return record;

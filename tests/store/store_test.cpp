@@ -143,6 +143,18 @@ TEST(Store, WhatMayStillLiveIsLeftRunning) {
   }
 }
 
+TEST(Store, LastIsTheNewestThatCanBeRead) {
+  TemporaryFolder folder;
+  Store store(folder.path());
+  store.save(gpt_record("a", 1, 1));
+  store.save(gpt_record("b", 1, 1));
+  std::filesystem::create_directories(folder.path() / "z-folder" / "record.json");
+  std::filesystem::create_directories(folder.path() / "z-half");
+  write_file_atomically(record_path(folder.path(), "z-half"), "{");
+  EXPECT_EQ(store.load("last").id, "b");
+  EXPECT_THROW(store.load("z-half"), Error);
+}
+
 TEST(Store, BrokenFilesAreReportedAndKept) {
   TemporaryFolder folder;
   Store store(folder.path());
