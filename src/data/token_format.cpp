@@ -50,8 +50,10 @@ TokenLayout read_llmc_header(const InputFile& file) {
   TokenLayout layout{wide ? TokenType::u32 : TokenType::u16, kBytes, 0};
   const uint64_t count = header[2] | uint64_t(header[3]) << 32;
   const int64_t size = bytes_of(layout.type), held = (file.bytes() - kBytes) / size;
-  if (count != uint64_t(held) || (file.bytes() - kBytes) % size != 0)
-    throw fail(fmt::format("the header says {} tokens, the file holds {}", count, held));
+  const int64_t rest = (file.bytes() - kBytes) % size;
+  if (count != uint64_t(held) || rest != 0)
+    throw fail(fmt::format("the header says {} tokens, the file holds {}{}", count, held,
+                           rest ? fmt::format(" and {} more byte{}", rest, rest == 1 ? "" : "s") : ""));
   layout.count = held;
   return layout;
 }

@@ -78,8 +78,12 @@ std::vector<std::string> token_files_at(const std::string& place) {
   if (files.empty())
     throw Error(ErrorKind::usage, "No such file, prefix, glob or folder", place,
                 "make token files with `ergometer data tokens`, or correct the path");
-  for (const std::string& file : files)
+  for (const std::string& file : files) {
+    std::error_code ignored;
+    if (!exists(file) && fs::is_symlink(file, ignored))
+      throw Error(ErrorKind::usage, "is a link that leads nowhere or in a circle", file, "mend the link");
     if (!exists(file)) throw Error(ErrorKind::usage, "the .idx has no .bin beside it", file, "copy both files");
+  }
   return {files.begin(), files.end()};
 }
 

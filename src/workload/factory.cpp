@@ -24,7 +24,7 @@ std::unique_ptr<Batches> make_batches(const WorkloadSpec& w, int64_t micro_batch
     if (synthetic) return synthetic_tokens(shape, w.seed);
     // Folders name their vocabulary; of other token files every id is checked as it is read.
     for (const auto& [weight, place] : parse_blend(w.data))
-      if (std::filesystem::is_directory(place))
+      if (std::error_code nothing_there; std::filesystem::is_directory(place, nothing_there))
         require_fit(place, token_vocabulary(place), w.gpt.vocabulary, "tokens in its vocabulary", "vocabulary");
     return token_files(w.data, shape, w.seed);
   }

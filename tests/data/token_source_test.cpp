@@ -65,6 +65,13 @@ TEST(TokenFilesAt, FindsFilesPrefixesAndGlobs) {
   EXPECT_THAT(error_of([&] { at("alone"); }), AllOf(HasSubstr("alone.bin"), HasSubstr("no .bin beside it")));
 }
 
+TEST(TokenFilesAt, ALinkInACircleIsCalledThat) {
+  const TemporaryFolder folder;
+  const std::filesystem::path loop = std::filesystem::path(folder.path()) / "loop.bin";
+  std::filesystem::create_symlink("loop.bin", loop);
+  EXPECT_THAT(error_of([&] { token_files_at(loop.string()); }), AllOf(HasSubstr("loop.bin"), HasSubstr("circle")));
+}
+
 TEST(TokenSource, ReadsShardsAsOneText) {
   const TemporaryFolder folder;
   folder.write("s_0.bin", llmc_bytes(counting(0, 70)));
