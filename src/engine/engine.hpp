@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/op.hpp"
+#include "engine/trace.hpp"
 #include "model/ops.hpp"
 
 namespace erg {
@@ -79,12 +80,17 @@ class Engine {
   void* scratch(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->data() : nullptr; }
   int64_t scratch_bytes(Scratch which = Scratch::op) const { return buffer(which) ? buffer(which)->bytes() : 0; }
 
+  // Ops hold spans of it while they work; null, as at first: none.
+  void set_trace(Trace* trace) { trace_ = trace; }
+  Trace* trace() const { return trace_; }
+
   // Throws Error(failed) when the tensor would reach past the buffer's end.
   Tensor view(Buffer& buffer, DType dtype, Shape shape, Layout layout, int64_t offset_bytes = 0) const;
 
  private:
   const std::unique_ptr<Buffer>& buffer(Scratch which) const { return scratch_[size_t(which)]; }
   std::unique_ptr<Buffer> scratch_[2];
+  Trace* trace_ = nullptr;
 };
 
 struct EngineOptions {
@@ -101,7 +107,7 @@ std::vector<std::pair<std::string, std::string>> list_engines();
 void require_engine_name(const std::string& device);  // throws what open_engine would for a name that is none, without opening it
 
 // What a plugin exports.
-inline constexpr int engine_abi = 2;
+inline constexpr int engine_abi = 3;
 extern "C" using EngineAbiFn = int();                             // erg_engine_abi: returns engine_abi
 extern "C" using EngineOpenFn = Engine * (const EngineOptions*);  // erg_engine_open: throws Error
 // The reference engine's opener, linked into the binary (engine/ref).

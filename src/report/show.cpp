@@ -35,7 +35,7 @@ std::string results(const Record& r) {
 
 std::string phases(const Record& r) {
   std::string text;
-  for (const std::string phase : {"init", "check", "warmup", "settle", "measure", "validation"}) {
+  for (const std::string phase : {"init", "check", "warmup", "settle", "measure", "profile", "validation"}) {
     if (!r.phases.is_object() || !r.phases.contains(phase + "_s")) continue;
     const std::string steps = field_text(r.phases, phase + "_steps");
     text += fmt::format("{}{} {}{}", text.empty() ? "" : " · ", phase, duration(r.phases.at(phase + "_s")),
@@ -119,6 +119,7 @@ std::string record_in_words(const Record& r) {
   line(text, "repeat with", r.repro);
 
   if (!r.metrics.empty()) text += "\n" + results(r);
+  if (const std::string profile = profile_table(r); !profile.empty()) text += "\n" + profile;
   text += "\nhow it was measured\n";
   line(text, "phases", phases(r));
   line(text, "stopped by", field_text(r.phases, "stopped_by"));

@@ -40,10 +40,11 @@ Window measure_window(Workload& workload, Engine& engine, const MeasureSpec& spe
 // The whole of `ergometer run` for one point: plan, engine, check, prepare, window, validation, verdict, record. Does not throw for
 // failures of the run itself: they become the record's status.
 struct RunOptions {
-  Progress progress;
-  std::string id, sweep_id;  // id empty: a new one
-  std::vector<std::pair<std::string, std::string>> coordinates;
-  Json sweep_process;  // of the sweep that started us; null: none
+  Progress progress = {};
+  std::string id = {}, sweep_id = {};  // id empty: a new one
+  std::vector<std::pair<std::string, std::string>> coordinates = {};
+  Json sweep_process = {};  // of the sweep that started us; null: none
+  bool profile = false;     // also tell where a step's time goes, and leave trace.json beside the record
 };
 Record run_once(const Spec& spec, class Store& store, const RunOptions& options);
 

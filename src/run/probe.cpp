@@ -149,6 +149,11 @@ ProbePeak no_peak(const std::string& why, const EngineInfo& engine) {
   return {std::nullopt, fmt::format("{}; fix: run `ergometer probe --device {}`", why, engine.name), nullptr};
 }
 
+std::optional<double> triad_of(const Json& result) {
+  const Json rate = result.value(Json::json_pointer("/memory/triad/best_bytes_per_s"), Json());
+  return rate.is_number() ? std::optional(rate.get<double>()) : std::nullopt;
+}
+
 }  // namespace
 
 Json stable_facts(const Json& environment, const EngineInfo& engine) {
@@ -242,7 +247,8 @@ ProbePeak find_peak(const std::filesystem::path& results, const Json& environmen
              {"dtype", name},
              {"peak_flops", flops},
              {"flags", result->value("flags", Json::array())},
-             {"shape", fmt::format("{} x {} x {}", s.at("m").dump(), s.at("n").dump(), s.at("k").dump())}}};
+             {"shape", fmt::format("{} x {} x {}", s.at("m").dump(), s.at("n").dump(), s.at("k").dump())}},
+            triad_of(*result)};
   } catch (const std::exception& e) { return no_peak(e.what(), engine); }
 }
 

@@ -47,6 +47,7 @@ struct ProbePeak {
   std::optional<double> flops;  // FLOP/s
   std::string reason;           // why there is none, with the fix
   Json source;                  // {"identity", "file", "measured", "threads", "dtype", "peak_flops", "shape"}; null without a peak
+  std::optional<double> bytes_per_s = {};  // of the triad; there when flops is, unless the file lacks it
 };
 // dtype: of activations; threads: of the engine.
 ProbePeak find_peak(const std::filesystem::path& results, const Json& environment, const EngineInfo& engine, DType dtype);

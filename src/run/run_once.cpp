@@ -6,13 +6,16 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/interrupt.hpp"
+#include "core/stats.hpp"
 #include "run/build_info.hpp"
 #include "run/data_json.hpp"
 #include "run/energy.hpp"
 #include "run/host_facts.hpp"
 #include "run/host_use.hpp"
 #include "run/measure.hpp"
+#include "run/profile.hpp"
 #include "run/results.hpp"
 #include "run/step_watch.hpp"
 #include "run/verdict.hpp"
@@ -139,6 +142,7 @@ class Run {
 
     measure(*workload, *engine);
     measure_energy();
+    profile(*workload, *engine);
     validate(*workload);
     record_.data = data_json(workload->data());
     conclude(plan, check);
@@ -178,6 +182,15 @@ class Run {
     measured_.energy = energy_.result();
     record_.energy = energy_json(measured_.energy, energy_.unavailable());
     phase("cool_s");
+  }
+
+  void profile(Workload& workload, Engine& engine) {
+    if (!options_.profile || measured_.window.step_times.empty() || interrupted()) return;
+    report("profile");
+    const Profile profile = profile_steps(workload, engine, steady_clock());
+    record_.profile = profile_json(profile, measured_.probe, median(measured_.window.step_times));
+    write_file_atomically(results_ / record_.id / "trace.json", json_text(chrome_trace(profile, record_.id)) + "\n");
+    phase("profile_s");
   }
 
   void validate(Workload& workload) {

@@ -156,6 +156,7 @@ Json to_json(const Record& r) {
   j["probe"] = r.probe;
   j["phases"] = r.phases;
   j["statistics"] = r.statistics;
+  j["profile"] = r.profile;
   j["check"] = r.check;
   j["data"] = r.data;
   j["flags"] = Json::array();
@@ -193,6 +194,7 @@ Record record_from_json(const Json& json) {
   r.probe = in.any("probe");
   r.phases = in.any("phases");
   r.statistics = in.any("statistics");
+  r.profile = in.any("profile");
   r.check = in.any("check");
   r.data = in.any("data");
   const Json flags = in.optional<Json>("flags", Json::array());

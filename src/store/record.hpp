@@ -41,7 +41,8 @@ struct Record {
   Json phases;      // {"init_s":..., "check_s":..., "warmup_s":..., "settle_s":..., "measure_s":..., "stopped_by":...}
   Json statistics;  // of the window: {"outliers":{...},"drift":{...},...}
   Json check;       // {"verdict":"passed","losses":[...],"reference":[...],...}: METHOD §2
-  Json data;        // {"kind":"tokens","description":...,"files":[...],"train_tokens":...,"position":[...]}: what it trained on
+  Json profile;  // {"steps":...,"step_time_s":...,"rows":[...]}: where the time goes (run --profile, docs/profile.md); null: not asked for
+  Json data;     // {"kind":"tokens","description":...,"files":[...],"train_tokens":...,"position":[...]}: what it trained on
   std::vector<Flag> flags;
   std::vector<double> step_times, losses;  // every step of the window; in samples.json, not in record.json
   std::string repro, started;              // ISO 8601

@@ -7,6 +7,17 @@
 #include "workload/schedule.hpp"
 
 namespace erg {
+namespace {
+
+// Gradients and weights read, weights written with their copy, states read and written.
+double optimizer_traffic(const FlatStorage& s) {
+  const bool copied = s.compute && s.compute != s.master;
+  const int states = int(s.state1 != nullptr) + int(s.state2 != nullptr);
+  return double(s.elements) *
+         double(bytes_of(s.gradient_dtype) + (2 + 2 * states) * int64_t(sizeof(float)) + (copied ? bytes_of(s.compute_dtype) : 0));
+}
+
+}  // namespace
 
 Training::Training(const Spec& spec, const Plan& plan, Engine& engine, std::unique_ptr<Batches> batches)
     : spec_(spec), plan_(plan), engine_(engine), batches_(std::move(batches)) {}
@@ -26,30 +37,51 @@ StepResult Training::step() {
   StepResult result;
   engine_.fill_zero(metrics_);
   for (int64_t micro = 0; micro < plan_.accumulation; ++micro) {
-    const double before = steady_clock().now();
-    const HostBatch& batch = batches_->next(Split::train);
-    result.data_wait_s += steady_clock().now() - before;
-    load(batch);
+    load_batch(result);
     forward(Mode::train);
     backward(micro == 0 ? Accumulate::no : Accumulate::yes);
     result.samples += plan_.network.samples_per_micro_batch;
   }
   ++steps_;
-  const OptimizerSpec& o = spec_.workload.optimizer;
-  if (o.clip > 0) optimizer_->gradient_norm(parameters_.flat(), gradient_norm_);
-  optimize(*optimizer_, parameters_.flat(), learning_rate(o, steps_), steps_);
-  parameters_.weights_changed();
+  update();
   return result;
 }
 
+void Training::load_batch(StepResult& result) {
+  const Span span(engine_.trace(), {"data"});
+  const double before = steady_clock().now();
+  const HostBatch& batch = batches_->next(Split::train);
+  result.data_wait_s += steady_clock().now() - before;
+  load(batch);
+}
+
+// The clip, the step, and the forms of weights that ops keep.
+void Training::update() {
+  const FlatStorage flat = parameters_.flat();
+  const Span span(engine_.trace(), {"optimizer", 0, optimizer_traffic(flat)});
+  const OptimizerSpec& o = spec_.workload.optimizer;
+  if (o.clip > 0) optimizer_->gradient_norm(flat, gradient_norm_);
+  optimize(*optimizer_, flat, learning_rate(o, steps_), steps_);
+  parameters_.weights_changed();
+}
+
 void Training::forward(Mode mode) {
-  for (Stage& s : stages_) s.op->forward(s.in, s.out, mode);
+  for (Stage& s : stages_) {
+    const Span span(engine_.trace(), s.forward_work, s.name);
+    s.op->forward(s.in, s.out, mode);
+  }
 }
 
 // The head's loss and gradient are one op: its logits never leave the cache.
 void Training::backward(Accumulate accumulate) {
-  head_->train(head_in_.value, targets_, head_in_.gradient, metrics_, accumulate);
-  for (auto s = stages_.rbegin(); s != stages_.rend(); ++s) s->op->backward(s->in, s->out, s->d_out, s->d_in, accumulate);
+  {
+    const Span span(engine_.trace(), head_work_, "head");
+    head_->train(head_in_.value, targets_, head_in_.gradient, metrics_, accumulate);
+  }
+  for (auto s = stages_.rbegin(); s != stages_.rend(); ++s) {
+    const Span span(engine_.trace(), s->backward_work, s->name);
+    s->op->backward(s->in, s->out, s->d_out, s->d_in, accumulate);
+  }
 }
 
 double Training::read_loss() {
@@ -92,19 +124,24 @@ Buffer& Training::allocate(int64_t bytes, const std::string& purpose) {
 }
 
 void Training::add(std::unique_ptr<Op> op, const std::vector<Variable>& in, const std::vector<Variable>& out) {
-  Stage stage{std::move(op), {}, {}, {}, {}};
+  Stage stage{std::move(op)};
   for (const Variable& a : in) stage.in.push_back(a.value), stage.d_in.push_back(a.gradient);
   for (const Variable& a : out) stage.out.push_back(a.value), stage.d_out.push_back(a.gradient);
   add(std::move(stage));
 }
 
 void Training::add(Stage stage) {
-  parameters_.add(plan_.network.ops[taken_ - 1].name, *stage.op);
+  const NamedOp& op = plan_.network.ops[taken_ - 1];
+  parameters_.add(op.name, *stage.op);
+  stage.name = op.name;
+  stage.forward_work = forward_work(op.desc);
+  stage.backward_work = backward_work(op.desc);
   stages_.push_back(std::move(stage));
 }
 
 void Training::add_head(std::unique_ptr<ClassifierOp> head, const Variable& x, const Tensor& targets, const std::string& tied_to) {
   parameters_.add(plan_.network.ops[taken_ - 1].name, *head, tied_to);
+  head_work_ = backward_work(plan_.network.ops[taken_ - 1].desc);
   head_ = std::move(head);
   head_in_ = x;
   targets_ = targets;

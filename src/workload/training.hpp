@@ -16,10 +16,12 @@ struct Variable {
   Tensor value, gradient;
 };
 
-// One op and the tensors it was wired to.
+// One op and the tensors it was wired to, and what a profile says of it.
 struct Stage {
   std::unique_ptr<Op> op;
   std::vector<Tensor> in, out, d_out, d_in;
+  std::string name = {};
+  Work forward_work = {}, backward_work = {};
 };
 
 class Training : public Workload {
@@ -58,14 +60,17 @@ class Training : public Workload {
   Tensor gradient_norm_;  // fp32 [1], squared; of the last step, where the spec clips
 
  private:
+  void load_batch(StepResult& result);
   void forward(Mode mode);
   void backward(Accumulate accumulate);
+  void update();
 
   std::unique_ptr<Batches> batches_;
   size_t taken_ = 0;  // ops of the network that next() gave
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Stage> stages_;
   std::unique_ptr<ClassifierOp> head_;
+  Work head_work_;
   Variable head_in_;
   Tensor targets_;
   std::unique_ptr<OptimizerOp> optimizer_;

@@ -1,6 +1,7 @@
 // The main path through the real binary: data made by its own commands, both networks trained on it on the CPU engine.
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <set>
 
 #include "program.hpp"
@@ -45,6 +46,34 @@ TEST(Training, ResNetOnJpegFiles) {
   const Words enough = setting({"measure.max_time_s=30", "measure.min_time_s=0.5"});  // that a busy machine too takes steps that learn
   expect_trained(ergometer.json(Words{"run", "resnet-tiny", "--device", "cpu"} +
                                 setting({"data=" + folder, "classes=4", "global_batch=8"}) + brief + enough));
+}
+
+// Both files of a profile: the record's rows, which sum to the step, and a trace that Chrome can read.
+TEST(Training, ProfileSumsToTheStep) {
+  Program ergometer;
+  const auto record = ergometer.json(Words{"run", "resnet-tiny", "--device", "cpu", "--profile"} + setting({"global_batch=8"}) + brief);
+  const auto& profile = record.at("profile");
+  double sum = 0;
+  std::set<std::string> work;
+  for (const auto& row : profile.at("rows")) {
+    sum += row.at("time_s").get<double>();
+    work.insert(row.at("work").get<std::string>());
+  }
+  EXPECT_NEAR(sum / profile.at("step_time_s").get<double>(), 1, 0.02);
+  for (const char* kind : {"convolution forward", "convolution input gradient", "convolution weight gradient", "batch norm forward",
+                           "batch norm backward", "classifier loss", "optimizer", "data", "other"})
+    EXPECT_TRUE(work.count(kind)) << kind;
+  std::ifstream file(std::filesystem::path(ergometer.results()) / record.at("id").get<std::string>() / "trace.json");
+  EXPECT_GT(nlohmann::json::parse(file).at("traceEvents").size(), 20u);
+  const ChildResult shown = ergometer(Words{"show", record.at("id").get<std::string>()});
+  EXPECT_THAT(shown.out, testing::HasSubstr("convolution weight gradient"));
+}
+
+TEST(Training, AProfileIsOfOneRun) {
+  Program ergometer;
+  const ChildResult r = ergometer(Words{"run", "gpt-tiny", "--device", "ref", "--profile", "--repeat", "2"} + brief);
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, testing::HasSubstr("--profile"));
 }
 
 // The head of 16 million words asks for hundreds of gigabytes at once: the point is a cell that says OOM, not a crash.

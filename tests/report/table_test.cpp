@@ -106,5 +106,37 @@ TEST(ShowRecord, AFailedChildShowsItsLastWords) {
               testing::AllOf(testing::HasSubstr("FAILED: the run was ended by signal 11"), testing::HasSubstr("about to fall over")));
 }
 
+Record profiled(bool probed) {
+  Record r = gpt_record("a", 1, 1);
+  const auto row = [&](const char* work, const char* site, double time, int calls, double flops, double bytes, double limit) {
+    const auto rate = [&](double x) { return x > 0 ? Json(x / time) : Json(nullptr); };
+    return Json{{"work", work},
+                {"site", site},
+                {"time_s", time},
+                {"share", time / 0.1},
+                {"calls", calls},
+                {"flops", flops},
+                {"bytes", bytes},
+                {"flops_per_s", rate(flops)},
+                {"bytes_per_s", rate(bytes)},
+                {"limit_s", probed && limit > 0 ? Json(limit) : Json(nullptr)}};
+  };
+  r.profile = {{"steps", 5},
+               {"step_time_s", 0.1},
+               {"window_step_time_s", 0.0998},
+               {"peak_flops", probed ? Json(1e12) : Json(nullptr)},
+               {"peak_bytes_per_s", probed ? Json(50e9) : Json(nullptr)},
+               {"no_peak", probed ? "" : "this machine has not been probed"},
+               {"limit_s", probed ? Json(0.07) : Json(nullptr)},
+               {"rows",
+                {row("GEMM forward", "qkv", 0.06, 12, 48e9, 0.3e9, 0.048), row("optimizer", "", 0.0395, 1, 0, 1.1e9, 0.022),
+                 row("other", "", 0.0005, 0, 0, 0, 0)}}};
+  return r;
+}
+
+TEST(ProfileTable, HoldsEachKindOfWorkAgainstThePeaks) { expect_golden("profile.txt", profile_table(profiled(true))); }
+TEST(ProfileTable, SaysWhyThereAreNoPeaks) { expect_golden("profile_no_probe.txt", profile_table(profiled(false))); }
+TEST(ProfileTable, IsEmptyWhereNoneWasAskedFor) { EXPECT_EQ(profile_table(gpt_record("a", 1, 1)), ""); }
+
 }  // namespace
 }  // namespace erg

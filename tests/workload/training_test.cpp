@@ -23,6 +23,43 @@ TEST_P(Training, MicroBatchesAddUpToTheWholeBatch) {
   for (const auto& [name, norm] : a.first_norms) EXPECT_NEAR(norm / b.first_norms.at(name), 1, 1e-4) << name;
 }
 
+// Keeps what a step's spans say, without their times.
+struct WorkTrace final : Trace {
+  struct Open {
+    Work work;
+    bool divided = false;
+  };
+  std::vector<Open> open;
+  double flops = 0;
+  int64_t ops = 0;
+  void begin(std::string_view site, const Work& work) override {
+    if (!open.empty()) open.back().divided = true;
+    ops += !site.empty();
+    open.push_back({work});
+  }
+  void end() override {
+    if (!open.back().divided) flops += open.back().work.flops;
+    open.pop_back();
+  }
+};
+
+// What a profile counts in an optimizer step is what the model counts, whichever way an engine divides its ops.
+TEST_P(Training, SpansOfAStepHoldItsFlops) {
+  ERG_OPEN_ENGINE(engine, GetParam(), DType::f32);
+  for (Spec spec : {tiny_gpt(), tiny_resnet()}) {
+    spec.workload.micro_batch = spec.workload.global_batch / 2;
+    const auto workload = prepared(spec, *engine);
+    WorkTrace trace;
+    engine->set_trace(&trace);
+    workload->step();
+    engine->set_trace(nullptr);
+    const Network network = make_network(spec, DType::f32);
+    EXPECT_TRUE(trace.open.empty());
+    EXPECT_EQ(trace.ops, int64_t(2 * (2 * network.ops.size() - 1)));  // two micro-batches; the head is one pass
+    EXPECT_NEAR(trace.flops / workload->flops_per_step(), 1, 1e-9) << workload->sample_unit();
+  }
+}
+
 TEST_P(Training, ReportsSamplesOfTheGlobalBatch) {
   ERG_OPEN_ENGINE(engine, GetParam(), DType::f32);
   Spec spec = tiny_gpt();

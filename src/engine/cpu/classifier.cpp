@@ -4,6 +4,7 @@
 #include "engine/cpu/kernels/classifier.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/error.hpp"
 #include "engine/cpu/gemm.hpp"
@@ -26,11 +27,13 @@ int64_t chunk_rows(int64_t rows) {
 // The products of one chunk.
 struct Products {
   int64_t rows = 0;
+  ClassifierDesc desc;  // of the chunk
   Gemm logits, d_x;
   WeightGradient d_weight;
 
   Products() = default;
-  Products(const ClassifierDesc& d, int64_t rows, DType gradient) : rows(rows) {
+  Products(const ClassifierDesc& d, int64_t rows, DType gradient) : rows(rows), desc(d) {
+    desc.rows = rows;
     if (rows == 0) return;
     logits = Gemm({.m = rows, .n = d.classes, .k = d.in, .operands = d.dtype, .result = DType::f32, .b_transposed = true, .bias = d.bias});
     d_x = Gemm({.m = rows, .n = d.in, .k = d.classes, .operands = d.dtype, .result = d.dtype});
@@ -70,12 +73,15 @@ class Classifier final : public ClassifierOp {
 
   void train(const Tensor& x, const Tensor& targets, const Tensor& d_x, const Tensor& metrics, Accumulate accumulate) override {
     for_each_chunk(x, targets, metrics, [&](Products& p, int64_t first, const char* x_rows, ClassifierChunk& c, bool packs) {
+      std::optional<Span> span(std::in_place, engine_.trace(), loss_work(p.desc));
       classifier_kernels().train(c);
       if (d_x) {
+        span.emplace(engine_.trace(), product_work(p.desc, Pass::input_gradient));
         if (packs) p.d_x.pack(weight(), scratch(d_x_gemm_));
         p.d_x.multiply(c.d_logits, weight(), static_cast<char*>(d_x.data) + first * row_bytes(), scratch(d_x_gemm_));
       }
       const bool adds = first > 0;
+      span.emplace(engine_.trace(), product_work(p.desc, Pass::weight_gradient));
       p.d_weight(c.transposed, x_rows, bound()[0], adds ? Accumulate::yes : accumulate, scratch(d_weight_gemm_));
       if (d_.bias) classifier_kernels().row_sums(d_.dtype, c.transposed, d_.classes, p.rows, bias_sums(), adds);
     });
@@ -111,8 +117,11 @@ class Classifier final : public ClassifierOp {
       c.d_logits = scratch(d_logits_);
       c.transposed = scratch(transposed_);
       const char* const x_rows = static_cast<const char*>(x.data) + first * row_bytes();
-      if (packs) p.logits.pack(weight(), scratch(logits_gemm_));
-      p.logits.multiply(x_rows, weight(), c.logits, scratch(logits_gemm_), d_.bias ? bound()[1].master : nullptr);
+      {
+        const Span span(engine_.trace(), product_work(p.desc, Pass::forward));
+        if (packs) p.logits.pack(weight(), scratch(logits_gemm_));
+        p.logits.multiply(x_rows, weight(), c.logits, scratch(logits_gemm_), d_.bias ? bound()[1].master : nullptr);
+      }
       work(p, first, x_rows, c, packs);
       for (int64_t row = 0; row < p.rows; ++row) loss += c.losses[row], hits += c.hits[row];
     }

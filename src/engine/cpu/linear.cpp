@@ -2,6 +2,8 @@
 // d_z = d_y gelu'(z), its transpose and the gradient of the bias.
 #include "engine/cpu/kernels/linear.hpp"
 
+#include <optional>
+
 #include "engine/cpu/gemm.hpp"
 #include "engine/cpu/kernels/add.hpp"
 #include "engine/cpu/ops.hpp"
@@ -38,8 +40,13 @@ class Linear final : public Op {
 
   void forward(Inputs in, Inputs out, Mode mode) override {
     void* const z = activated() && mode == Mode::train ? z_->data() : out[0].data;
-    forward_(in[0].data, bound()[0].compute, z, scratch(gemm_), d_.bias ? bound()[1].master : nullptr);
-    if (activated()) linear_kernels().gelu(d_.dtype, z, out[0].data, d_.rows * d_.out);
+    {
+      const Span span(engine_.trace(), product_work(d_, Pass::forward));
+      forward_(in[0].data, bound()[0].compute, z, scratch(gemm_), d_.bias ? bound()[1].master : nullptr);
+    }
+    if (!activated()) return;
+    const Span span(engine_.trace(), activation_forward_work(d_));
+    linear_kernels().gelu(d_.dtype, z, out[0].data, d_.rows * d_.out);
   }
 
   void backward(Inputs in, Inputs, Inputs d_out, Inputs d_in, Accumulate accumulate) override {
@@ -52,13 +59,17 @@ class Linear final : public Op {
     g.dz = scratch(dz_);
     g.dz_transposed = scratch(dz_transposed_);
     g.column_sums = static_cast<float*>(scratch(column_sums_));
+    std::optional<Span> span(std::in_place, engine_.trace(), activation_backward_work(d_));
     linear_kernels().gradient(g);
     if (d_.bias) {
       const ParameterView& bias = bound()[1];
       add_kernels().add_gradient(bias.gradient_dtype, bias.gradient, g.column_sums, d_.out, accumulate == Accumulate::yes);
     }
+    span.emplace(engine_.trace(), product_work(d_, Pass::weight_gradient));
     backward_weights_(g.dz_transposed, in[0].data, bound()[0], accumulate, scratch(gemm_));
-    if (d_in[0]) backward_data_(activated() ? g.dz : g.dy, bound()[0].compute, d_in[0].data, scratch(gemm_));
+    if (!d_in[0]) return;
+    span.emplace(engine_.trace(), product_work(d_, Pass::input_gradient));
+    backward_data_(activated() ? g.dz : g.dy, bound()[0].compute, d_in[0].data, scratch(gemm_));
   }
 
  private:
