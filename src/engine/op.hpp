@@ -67,7 +67,8 @@ class Op : public Trainable {
 
   // Tensors as listed at each descriptor in model/ops.hpp. `in` and `out` of forward must still hold their values in backward,
   // except where a descriptor says that backward does not read them.
-  // A tensor of d_in without data is not wanted. Forward in Mode::evaluate saves nothing, so backward may not follow it.
+  // A tensor of d_in without data is not wanted. Forward in Mode::evaluate saves nothing, so backward may not follow it. Backward may use
+  // up d_out and what forward saved: it follows a forward once.
   virtual void forward(Inputs in, Inputs out, Mode mode) = 0;
   virtual void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) = 0;
 

@@ -56,8 +56,8 @@ OpCost cost(const ConvBnDesc& d) {
   c.parameters = weights + 2 * d.out_channels;
   c.bytes_forward = x + residual + double(weights) * element + y;
   c.bytes_backward = x + 2 * y + residual + 2 * double(weights) * element + (d.input_gradient ? x : 0);
-  // Before the norm (for its backward) and y (for ReLU's mask and the next op), mean and 1/std.
-  c.saved_bytes = 2 * y + 2 * double(d.out_channels) * fp32_bytes;
+  // Before the norm, mean and 1/std. From these y follows where there is no residual; else it is the mask of ReLU.
+  c.saved_bytes = y + residual + 2 * double(d.out_channels) * fp32_bytes;
   return c;
 }
 

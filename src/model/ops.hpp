@@ -20,6 +20,7 @@ struct OpCost {
 
 // Convolution without bias + batch norm (+ residual add) (+ ReLU). in: x, [residual]; out: y.
 // Parameters: weight [out, in, k, k], gamma [out], beta [out]; state: running_mean, running_var [out].
+// backward reads y only where there is a residual.
 struct ConvBnDesc {
   int64_t batch = 0, in_channels = 0, in_height = 0, in_width = 0;
   int64_t out_channels = 0, kernel = 1, stride = 1, padding = 0;
@@ -32,6 +33,7 @@ struct ConvBnDesc {
 };
 
 // ResNet's bottleneck v1.5: 1x1 reduce, 3x3 with the stride, 1x1 expand, identity or 1x1 projection. in: x; out: y.
+// backward: where there is no projection d_x may be the memory of d_y.
 struct BottleneckDesc {
   int64_t batch = 0, in_channels = 0, in_height = 0, in_width = 0;
   int64_t width = 0, stride = 1;  // out channels = 4 x width
@@ -40,7 +42,7 @@ struct BottleneckDesc {
   ConvBnDesc reduce() const, spatial() const, expand() const, project() const;
 };
 
-struct MaxPoolDesc {  // 3x3, stride 2, padding 1 in ResNet. in: x; out: y
+struct MaxPoolDesc {  // 3x3, stride 2, padding 1 in ResNet. in: x; out: y; backward reads neither
   int64_t batch = 0, channels = 0, in_height = 0, in_width = 0, kernel = 3, stride = 2, padding = 1;
   DType dtype = DType::f32;
   int64_t out_height() const { return (in_height + 2 * padding - kernel) / stride + 1; }

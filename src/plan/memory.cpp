@@ -19,27 +19,34 @@ double state_bytes(const WorkloadSpec& w, const Plan& plan) {
   return double(plan.network.parameters) * per_parameter;
 }
 
-double largest_convolution(const Network& network) {
-  double elements = 0;
-  const auto see = [&](const ConvBnDesc& d) {
-    elements = std::max(elements, double(d.batch * d.out_channels * d.out_height() * d.out_width()));
+double output_elements(const ConvBnDesc& d) { return double(d.batch * d.out_channels * d.out_height() * d.out_width()); }
+
+// ResNet is a chain: an op reads one gradient and writes another, or the same where a block's shortcut is the identity. Two buffers, each
+// as large as its largest tensor.
+double chain_gradients(const Network& network) {
+  double largest[2] = {};
+  size_t turn = 0;
+  const auto see = [&](double elements, bool in_place) {
+    turn = in_place ? turn : 1 - turn;
+    largest[turn] = std::max(largest[turn], elements);
   };
   for (const NamedOp& op : network.ops) {
-    if (const auto* conv = std::get_if<ConvBnDesc>(&op.desc)) see(*conv);
-    if (const auto* block = std::get_if<BottleneckDesc>(&op.desc)) see(block->expand());
+    if (const auto* d = std::get_if<ConvBnDesc>(&op.desc)) see(output_elements(*d), false);
+    if (const auto* d = std::get_if<MaxPoolDesc>(&op.desc)) see(double(d->batch * d->channels * d->out_height() * d->out_width()), false);
+    if (const auto* d = std::get_if<BottleneckDesc>(&op.desc)) see(output_elements(d->expand()), !d->projection);
+    if (const auto* d = std::get_if<GlobalAvgPoolDesc>(&op.desc)) see(double(d->batch * d->channels), false);
   }
-  return elements;
+  return largest[0] + largest[1];
 }
 
-// Gradients between ops. GPT: residual stream, its branch (value and gradient), and a narrow and a wide buffer. ResNet: an op reads
-// one and writes another.
+// Gradients between ops. GPT: residual stream, its branch (value and gradient), and a narrow and a wide buffer.
 double gradients_in_flight(const WorkloadSpec& w, const Plan& plan) {
   const double element = double(bytes_of(plan.dtype));
   if (w.kind == WorkloadKind::gpt) {
     const double rows = double(plan.network.samples_per_micro_batch);
     return rows * element * double(3 * w.gpt.hidden + std::max(3 * w.gpt.hidden, w.gpt.ffn));
   }
-  return 2 * largest_convolution(plan.network) * element;
+  return chain_gradients(plan.network) * element;
 }
 
 // The head works on at most 512 rows at a time: their logits in fp32, the logits' gradient as it is and transposed, and its weights
@@ -51,24 +58,19 @@ double head_scratch(const ClassifierDesc& d) {
   return logits * fp32_bytes + gradient + logits * element + 2 * double(d.in * d.classes) * element;
 }
 
-// Inside a bottleneck, backward keeps the gradients of its parts: two inner ones, the shortcut's, and the projection's input.
+// Inside a bottleneck: the outputs of reduce and spatial, then their gradients; in forward the projected shortcut too.
 double block_scratch(const BottleneckDesc& b) {
-  const auto output = [](const ConvBnDesc& d) { return double(d.batch * d.out_channels * d.out_height() * d.out_width()); };
-  const double x = double(b.batch * b.in_channels * b.in_height * b.in_width);
-  const double inner = output(b.reduce()) + output(b.spatial()) + output(b.expand()) + (b.projection ? x : 0);
-  return inner * double(bytes_of(b.dtype));
+  return (output_elements(b.reduce()) + output_elements(b.spatial()) + (b.projection ? output_elements(b.expand()) : 0)) *
+         double(bytes_of(b.dtype));
 }
 
-// Ops share two pieces of scratch, each as large as its largest user needs: one inside an op (the head, or the gradient of the
-// convolution being walked back), one inside a block.
+// Ops share two pieces of scratch, each as large as its largest user needs: one inside an op, where the head needs most, one inside a
+// block.
 double scratch_bytes(const Network& network) {
   double op_scratch = 0, block = 0;
   for (const NamedOp& op : network.ops) {
     if (const auto* head = std::get_if<ClassifierDesc>(&op.desc)) op_scratch = std::max(op_scratch, head_scratch(*head));
-    const auto* b = std::get_if<BottleneckDesc>(&op.desc);
-    if (!b) continue;
-    op_scratch = std::max(op_scratch, largest_convolution(network) * double(bytes_of(b->dtype)));
-    block = std::max(block, block_scratch(*b));
+    if (const auto* b = std::get_if<BottleneckDesc>(&op.desc)) block = std::max(block, block_scratch(*b));
   }
   return op_scratch + block;
 }

@@ -1,5 +1,6 @@
 // ResNet-50 v1.5 (He et al. 2015, table 1) with SGD and momentum. wire() is the paper's table from top to bottom.
 #include <algorithm>
+#include <type_traits>
 
 #include "workload/training.hpp"
 
@@ -41,17 +42,26 @@ class ResNet final : public Training {
   }
 
  private:
-  // The network is a chain, so two gradients are in flight: an op reads one and writes the other.
+  // The network is a chain, so two gradients are in flight: an op reads one and writes the other, or the same.
   void allocate_shared() {
-    int64_t largest = 0;
+    int64_t largest[2] = {};
     for (const NamedOp& op : plan_.network.ops) {
       std::visit(
           [&](const auto& d) {
-            if constexpr (requires { output_shape(d); }) largest = std::max(largest, bytes(output_shape(d)));
+            if constexpr (requires { output_shape(d); }) largest[turn(d)] = std::max(largest[turn_], bytes(output_shape(d)));
           },
           op.desc);
     }
-    for (Buffer*& gradient : gradients_) gradient = &allocate(largest, "gradients in flight");
+    for (size_t i : {0, 1}) gradients_[i] = &allocate(largest[i], "gradients in flight");
+    turn_ = 0;
+  }
+
+  // Where the gradient of this op's output goes: a block with the identity as its shortcut turns it into its input's in place.
+  template <class Desc>
+  size_t turn(const Desc& d) {
+    bool in_place = false;
+    if constexpr (std::is_same_v<Desc, BottleneckDesc>) in_place = !d.projection;
+    return turn_ = in_place ? turn_ : 1 - turn_;
   }
 
   static Layout layout_of(const Shape& shape) { return shape.size() == 4 ? Layout::image : Layout::plain; }
@@ -66,9 +76,10 @@ class ResNet final : public Training {
   Variable apply(std::unique_ptr<Op> (Engine::*make)(const Desc&), const Variable& x) {
     const Desc& d = next<Desc>();
     const Shape shape = output_shape(d);
-    std::swap(gradients_[0], gradients_[1]);
-    const Variable y{allocate(plan_.dtype, shape, layout_of(shape), "activations"),
-                     engine_.view(*gradients_[0], plan_.dtype, shape, layout_of(shape))};
+    const Tensor gradient = engine_.view(*gradients_[turn(d)], plan_.dtype, shape, layout_of(shape));
+    // No backward reads what the stem gives to the pool, so it lies where its gradient will.
+    constexpr bool is_stem = std::is_same_v<Desc, ConvBnDesc>;
+    const Variable y{is_stem ? gradient : allocate(plan_.dtype, shape, layout_of(shape), "activations"), gradient};
     add((engine_.*make)(d), {x}, {y});
     return y;
   }
@@ -82,6 +93,7 @@ class ResNet final : public Training {
   const ResNetShape& shape_ = spec_.workload.resnet;
   Tensor images_, labels_;
   Buffer* gradients_[2] = {};
+  size_t turn_ = 0;
 };
 
 }  // namespace

@@ -21,14 +21,14 @@ TEST(Cost, ConvolutionWithBatchNorm) {
   EXPECT_EQ(c.parameters, 135 + 5 + 5);
   EXPECT_EQ(c.bytes_forward, 2 * (480 + 135 + 200));
   EXPECT_EQ(c.bytes_backward, 2 * (480 + 2 * 200 + 2 * 135 + 480));
-  EXPECT_EQ(c.saved_bytes, 2 * 2 * 200 + 2 * 5 * 4);  // before the norm and y, mean and 1/std in fp32
+  EXPECT_EQ(c.saved_bytes, 2 * 200 + 2 * 5 * 4);  // before the norm, mean and 1/std in fp32; y follows from them
 }
 
 TEST(Cost, ResidualAddReadsAndPassesOneMoreTensor) {
   ConvBnDesc with = conv();
   with.residual = true;
   EXPECT_EQ(cost(with).bytes_forward - cost(conv()).bytes_forward, 2 * 200);
-  EXPECT_EQ(cost(with).saved_bytes, cost(conv()).saved_bytes);  // the residual belongs to the op that made it
+  EXPECT_EQ(cost(with).saved_bytes - cost(conv()).saved_bytes, 2 * 200);  // y; the residual belongs to the op that made it
 }
 
 TEST(Cost, BottleneckIsItsConvolutions) {

@@ -130,6 +130,9 @@ double CpuEngine::stream(StreamKind kind, const StreamArrays& x) {
 std::unique_ptr<Op> CpuEngine::conv_bn(const ConvBnDesc& d) {
   return made(*this, d, [&] { return make_cpu_conv_bn(*this, d); });
 }
+std::unique_ptr<Op> CpuEngine::bottleneck(const BottleneckDesc& d) {
+  return made(*this, d, [&] { return make_cpu_bottleneck(*this, d); });
+}
 std::unique_ptr<Op> CpuEngine::max_pool(const MaxPoolDesc& d) {
   return made(*this, d, [&] { return make_cpu_max_pool(*this, d); });
 }

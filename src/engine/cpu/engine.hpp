@@ -29,6 +29,7 @@ class CpuEngine final : public Engine {
   void synchronize() override {}  // every op returns when it is done
 
   std::unique_ptr<Op> conv_bn(const ConvBnDesc&) override;
+  std::unique_ptr<Op> bottleneck(const BottleneckDesc&) override;
   std::unique_ptr<Op> max_pool(const MaxPoolDesc&) override;
   std::unique_ptr<Op> global_avg_pool(const GlobalAvgPoolDesc&) override;
   std::unique_ptr<Op> linear(const LinearDesc&) override;

@@ -7,6 +7,7 @@
 namespace erg {
 
 std::unique_ptr<Op> make_cpu_conv_bn(CpuEngine& engine, const ConvBnDesc& desc);
+std::unique_ptr<Op> make_cpu_bottleneck(CpuEngine& engine, const BottleneckDesc& desc);
 std::unique_ptr<Op> make_cpu_max_pool(CpuEngine& engine, const MaxPoolDesc& desc);
 std::unique_ptr<Op> make_cpu_global_avg_pool(CpuEngine& engine, const GlobalAvgPoolDesc& desc);
 std::unique_ptr<Op> make_cpu_linear(CpuEngine& engine, const LinearDesc& desc);

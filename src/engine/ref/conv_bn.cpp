@@ -85,7 +85,7 @@ class ConvBn final : public Op {
   void backward(Inputs in, Inputs out, Inputs d_out, Inputs d_in, Accumulate accumulate) override {
     Workspace work(engine_);
     float* g = work.load(d_out[0]);
-    if (d_.relu) {
+    if (d_.relu && d_.residual) {
       Workspace local = work;  // y's place is d_z's below
       const float* y = local.load(out[0]);
       for (int64_t i = 0; i < z_size_; ++i) g[i] = y[i] > 0 ? g[i] : 0;
@@ -93,9 +93,11 @@ class ConvBn final : public Op {
     if (d_.residual && d_in[1]) store(d_in[1], g);
 
     float *d_z = work.load(z_.tensor()), *d_gamma = work.zeros(d_.out_channels), *d_beta = work.zeros(d_.out_channels);
-    const float *mean = mean_.floats(), *inv_std = inv_std_.floats(), *gamma = bound()[1].master;
+    const float *mean = mean_.floats(), *inv_std = inv_std_.floats(), *gamma = bound()[1].master, *beta = bound()[2].master;
     const float m = float(d_.batch * pixels_);
     for (int64_t c = 0; c < d_.out_channels; ++c) {
+      if (d_.relu && !d_.residual)  // y follows from z, as in normalise()
+        for_channel(c, [&](int64_t i) { g[i] = gamma[c] * (d_z[i] - mean[c]) * inv_std[c] + beta[c] > 0 ? g[i] : 0; });
       double sum_g = 0, sum_g_xhat = 0;
       for_channel(c, [&](int64_t i) {
         sum_g += g[i];

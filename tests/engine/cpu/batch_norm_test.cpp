@@ -178,20 +178,32 @@ TEST_P(BatchNorm, GoesBackward) {
   });
 }
 
-// The gradient of the residual may lie where the gradient of y does.
-TEST_P(BatchNorm, MasksInPlace) {
+// With a residual, its gradient lies where that of y does, and dz where z does. Without, dz lies where dy does, and y comes back in z's
+// place.
+TEST_P(BatchNorm, GoesBackwardInPlace) {
   each([&](Norm& t) {
     t.fill(0.5);
     kernels.train(t.forward_arguments());
     kernels.backward(t.backward_arguments());
-    Image apart = t.dz;
     BatchNormBackward a = t.backward_arguments();
-    if (t.residual) a.d_residual = t.dy.data();
+    if (t.residual) {
+      a.d_residual = t.dy.data();
+      a.dz = t.z.data();
+    } else {
+      a.dz = t.dy.data();
+      a.y_again = t.z.data();
+    }
     kernels.backward(a);
     Image::for_each(t.shape, [&](int64_t n, int64_t c, int64_t p) {
-      ASSERT_EQ(t.dz.get(n, c, p), apart.get(n, c, p));
-      if (t.residual) { ASSERT_EQ(t.dy.get(n, c, p), t.dr.get(n, c, p)); }
+      ASSERT_EQ((t.residual ? t.z : t.dy).get(n, c, p), t.dz.get(n, c, p));
+      if (t.residual) {
+        ASSERT_EQ(t.dy.get(n, c, p), t.dr.get(n, c, p));
+      } else {
+        ASSERT_EQ(t.z.get(n, c, p), t.y.get(n, c, p));
+      }
     });
+    EXPECT_TRUE(t.z.padding_is_zero());
+    EXPECT_TRUE(t.dy.padding_is_zero());
   });
 }
 

@@ -12,6 +12,7 @@
 #include "engine/cpu/kernels/classifier.hpp"
 #include "engine/cpu/kernels/linear.hpp"
 #include "engine/cpu/kernels/optimizer.hpp"
+#include "engine/cpu/kernels/pointwise.hpp"
 #include "engine/cpu/kernels/pool.hpp"
 #include "engine/cpu/kernels/residual_norm.hpp"
 
@@ -27,6 +28,7 @@ struct Tables {
   const AttentionKernel *attention_forward, *attention_backward;
   const ClassifierKernels* classifier;
   const OptimizerKernels* optimizer;
+  const PointwiseKernels* pointwise;
 };
 inline void PrintTo(const Tables& t, std::ostream* os) { *os << t.isa; }
 inline std::string isa_name(const testing::TestParamInfo<Tables>& info) { return info.param.isa; }
@@ -42,7 +44,8 @@ inline std::vector<Tables> tables_here() {
          &isa::attention_forward,     \
          &isa::attention_backward,    \
          &isa::classifier_kernels,    \
-         &isa::optimizer_kernels}
+         &isa::optimizer_kernels,     \
+         &isa::pointwise_kernels}
   std::vector<Tables> all{ERG_TABLES(isa_baseline)};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v3")) all.push_back(ERG_TABLES(isa_v3));

@@ -164,7 +164,7 @@ template <class T, int B, Mask M>
 void backward_masked(const BatchNormBackward& a) {
   const Planes& s = a.shape;
   const T *z = static_cast<const T*>(a.z), *y = static_cast<const T*>(a.y), *dy = static_cast<const T*>(a.dy);
-  T *dz = static_cast<T*>(a.dz), *d_residual = static_cast<T*>(a.d_residual);
+  T *dz = static_cast<T*>(a.dz), *d_residual = static_cast<T*>(a.d_residual), *y_again = static_cast<T*>(a.y_again);
   const int64_t count = s.pixels * B, blocks = s.blocks();
   const float share = float(1.0 / (double(s.images) * double(s.pixels)));
   two_sweeps<B>(
@@ -201,12 +201,17 @@ void backward_masked(const BatchNormBackward& a) {
         const Affine<B> affine(a.gamma + c, a.beta + c, a.mean + c, a.rstd + c);
         const F<B> mean = load_block<B>(a.mean + c), rstd = load_block<B>(a.rstd + c), scale = load_block<B>(a.gamma + c) * rstd;
         const F<B> of_z = scale * rstd * load_block<B>(a.d_gamma + c) * share, constant = scale * load_block<B>(a.d_beta + c) * share;
-        const bool with_residual = d_residual != nullptr;
-        for (int64_t i = at; i < at + count; i += B) {
-          const F<B> zi = load_block<B>(z + i), g = masked<M, B>(load_block<B>(dy + i), zi, y + i, affine);
-          if (with_residual) store_block<B>(d_residual + i, g);
-          store_block<B>(dz + i, scale * g - of_z * (zi - mean) - constant);
-        }
+        // Outputs may lie where inputs do, so each block is read whole before it is written.
+        const auto each = [&](auto also) __attribute__((always_inline)) {
+          for (int64_t i = at; i < at + count; i += B) {
+            const F<B> zi = load_block<B>(z + i), g = masked<M, B>(load_block<B>(dy + i), zi, y + i, affine);
+            also(i, zi, g);
+            store_block<B>(dz + i, scale * g - of_z * (zi - mean) - constant);
+          }
+        };
+        if (d_residual) return each([&](int64_t i, F<B>, F<B> g) { store_block<B>(d_residual + i, g); });
+        if (!y_again) return each([](int64_t, F<B>, F<B>) {});
+        each([&](int64_t i, F<B> zi, F<B>) { store_block<B>(y_again + i, M == Mask::none ? affine(zi) : relu<B>(affine(zi))); });
       });
 }
 

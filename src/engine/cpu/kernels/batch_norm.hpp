@@ -27,8 +27,9 @@ struct BatchNormBackward {
   const void* z = nullptr;
   const void* y = nullptr;  // read only for the mask of relu after a residual; otherwise z tells it
   const void* dy = nullptr;
-  void* dz = nullptr;
+  void* dz = nullptr;          // may be dy or z
   void* d_residual = nullptr;  // or null; the masked dy. May be dy itself
+  void* y_again = nullptr;     // or null; written: y once more. May be z itself. Not with a residual
   bool relu = true, residual = false;
   const float *gamma = nullptr, *beta = nullptr, *mean = nullptr, *rstd = nullptr;
   float *d_gamma = nullptr, *d_beta = nullptr;  // written
