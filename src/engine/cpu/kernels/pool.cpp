@@ -73,6 +73,45 @@ void max_backward(const MaxPool& a) {
   }
 }
 
+// The pool of ResNet: windows of 3 x 3, two apart, one pixel of padding. Four windows give to each 2 x 2 pixels, at taps known beforehand:
+//   pixel (2y, 2x):     tap 4 of window (y, x)
+//   pixel (2y, 2x+1):   tap 5 of (y, x), tap 3 of (y, x+1)
+//   pixel (2y+1, 2x):   tap 7 of (y, x), tap 1 of (y+1, x)
+//   pixel (2y+1, 2x+1): tap 8 of (y, x), tap 6 of (y, x+1), tap 2 of (y+1, x), tap 0 of (y+1, x+1)
+template <class T, int B>
+void max_backward_of_resnet(const MaxPool& a) {
+  struct Window {
+    F<B> dy;
+    I<B> tap;
+    F<B> won(int32_t t) const { return tap == t ? dy : F<B>{}; }
+  };
+#pragma omp parallel for schedule(static)
+  for (int64_t plane = 0; plane < a.planes; ++plane) {
+    const int64_t base = plane * a.out_height * a.out_width * B;
+    const auto window = [&](int64_t oy, int64_t ox) __attribute__((always_inline))->Window {
+      if (oy == a.out_height || ox == a.out_width) return {F<B>{}, I<B>{} - 1};
+      const int64_t at = base + (oy * a.out_width + ox) * B;
+      return {load_block<B>(static_cast<const T*>(a.dy) + at), __builtin_convertvector(load_raw<Byte<B>>(a.taps + at), I<B>)};
+    };
+    T* const dx = static_cast<T*>(a.dx) + plane * a.in_height * a.in_width * B;
+    for (int64_t oy = 0; oy < a.out_height; ++oy) {
+      Window here = window(oy, 0), below = window(oy + 1, 0);
+      const bool second_row = 2 * oy + 1 < a.in_height;
+      T* const row = dx + 2 * oy * a.in_width * B;
+      for (int64_t ox = 0; ox < a.out_width; ++ox) {
+        const Window right = window(oy, ox + 1), corner = window(oy + 1, ox + 1);
+        const bool second_column = 2 * ox + 1 < a.in_width;
+        T *const at = row + 2 * ox * B, *const under = at + a.in_width * B;
+        store_block<B>(at, here.won(4));
+        if (second_column) store_block<B>(at + B, here.won(5) + right.won(3));
+        if (second_row) store_block<B>(under, here.won(7) + below.won(1));
+        if (second_row && second_column) store_block<B>(under + B, (here.won(8) + right.won(6)) + (below.won(2) + corner.won(0)));
+        here = right, below = corner;
+      }
+    }
+  }
+}
+
 template <class T, int B>
 void mean_forward(const GlobalAvgPool& a) {
   const Planes& s = a.shape;
@@ -115,7 +154,8 @@ const PoolKernels pool_kernels = {
     },
     [](const MaxPool& a) {
       const Planes type{a.dtype, 0, 0, 0, a.block};
-      with_type(type, [&]<class T, int B> { max_backward<T, B>(a); });
+      const bool of_resnet = a.kernel == 3 && a.stride == 2 && a.padding == 1;
+      with_type(type, [&]<class T, int B> { of_resnet ? max_backward_of_resnet<T, B>(a) : max_backward<T, B>(a); });
     },
     [](const GlobalAvgPool& a) { with_type(a.shape, [&]<class T, int B> { mean_forward<T, B>(a); }); },
     [](const GlobalAvgPool& a) { with_type(a.shape, [&]<class T, int B> { mean_backward<T, B>(a); }); },
