@@ -84,11 +84,11 @@ std::vector<Flag> machine_flags() {
   return flags;
 }
 
-// A processor's declared peak is that of a whole socket; this run may have some of its hardware threads.
+// A processor's declared peak is that of a whole socket; this run may have some of its cores, with a thread on each.
 Plan plan_on(const Spec& spec, const EngineInfo& info, const Json& environment) {
   const Json& cpu = environment.at("cpu");
-  const bool processor = info.name == "cpu" && cpu.at("threads").is_number() && cpu.at("sockets").is_number();
-  const double share = processor ? info.threads * cpu.at("sockets").get<double>() / cpu.at("threads").get<double>() : 1;
+  const bool processor = info.name == "cpu" && cpu.at("cores").is_number() && cpu.at("sockets").is_number();
+  const double share = processor ? info.threads * cpu.at("sockets").get<double>() / cpu.at("cores").get<double>() : 1;
   Plan plan = make_plan(spec, info.native_bf16, info.device, share);
   if (info.name == "cpu" && plan.peak_flops && environment.at("host").at("virtual_machine") != "no") {
     plan.peak_flops.reset();

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include <cstdlib>
 #include <latch>
 #include <system_error>
 #include <thread>
@@ -80,6 +81,18 @@ void require_threads(int count) {
   }
 }
 
+// Threads that wander between cores leave their caches and, on several sockets, their memory behind. Workers stay where they are put; the
+// first thread, whose affinity every thread started later inherits, finds the one core that is left. Only where all cores that we may use
+// are ours to fill: of two programs that share them each would take the same ones. OpenMP's own variables come first.
+void pin_workers(int threads) {
+  const std::vector<int> cores = allowed_cores();
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"})
+    if (std::getenv(name)) return;
+  if (threads < 2 || size_t(threads) != cores.size()) return;
+#pragma omp parallel num_threads(threads)
+  if (const int thread = omp_get_thread_num(); thread > 0) stay_on(cores[size_t(thread)]);
+}
+
 }  // namespace
 
 CpuEngine::CpuEngine(const EngineOptions& options) {
@@ -90,6 +103,7 @@ CpuEngine::CpuEngine(const EngineOptions& options) {
   omp_set_dynamic(0);
   omp_set_num_threads(threads_);
   require_threads(threads_);
+  pin_workers(threads_);
   if (const int64_t left = address_space_left(); left < library_space)
     throw Error(ErrorKind::out_of_memory,
                 bytes_text(double(left)) + " of address space are left, and oneDNN's kernels need " + bytes_text(double(library_space)),

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <vector>
 
 #include "core/cgroup.hpp"
+#include "core/cores.hpp"
 #include "engine/cpu/isa.hpp"
 #include "engine/cpu/onednn.hpp"
 
@@ -61,12 +63,30 @@ std::string processor_name() {
   return uname(&name) == 0 ? std::string(name.machine) + " processor" : "unknown processor";
 }
 
-int usable_cores() {
-  cpu_set_t* set = CPU_ALLOC(8192);
-  const size_t size = CPU_ALLOC_SIZE(8192);
-  const int allowed = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
+std::vector<int> allowed_cores() {
+  constexpr int most = 8192;
+  cpu_set_t* set = CPU_ALLOC(most);
+  const size_t size = CPU_ALLOC_SIZE(most);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, size, set) == 0)
+    for (int cpu = 0; cpu < most; ++cpu)
+      if (CPU_ISSET_S(cpu, size, set)) cpus.push_back(cpu);
   CPU_FREE(set);
-  return std::max(1, int(std::min(double(allowed), std::ceil(cgroup_limits().cpus.value_or(allowed)))));
+  return one_cpu_per_core(cpus);  // hyperthreads share the units that we keep busy
+}
+
+int usable_cores() {
+  const double allowed = double(allowed_cores().size());
+  return std::max(1, int(std::min(allowed, std::ceil(cgroup_limits().cpus.value_or(allowed)))));
+}
+
+void stay_on(int cpu) {
+  cpu_set_t* set = CPU_ALLOC(cpu + 1);
+  const size_t size = CPU_ALLOC_SIZE(cpu + 1);
+  CPU_ZERO_S(size, set);
+  CPU_SET_S(cpu, size, set);
+  sched_setaffinity(0, size, set);  // a wish; unpinned threads work too
+  CPU_FREE(set);
 }
 
 int64_t address_space_left() {
