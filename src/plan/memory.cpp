@@ -49,13 +49,15 @@ double gradients_in_flight(const WorkloadSpec& w, const Plan& plan) {
   return chain_gradients(plan.network) * element;
 }
 
-// The head works on at most 512 rows at a time: their logits in fp32, the logits' gradient as it is and transposed, and its weights
-// reordered for the two products that read them.
+// The head works on at most 1024 rows at a time: probabilities of them all, and two statistics of each of the 64 parts of a block of at
+// most 3200 classes, three if smoothed; in bf16 also fp32 logits of a block, the rows' gradient, and the block's weights reordered.
 double head_scratch(const ClassifierDesc& d) {
-  constexpr int64_t most_rows = 512;
-  const double element = double(bytes_of(d.dtype)), logits = double(std::min(d.rows, most_rows) * d.classes);
-  const double gradient = d.dtype == DType::f32 ? 0 : logits * element;  // in the logits' place
-  return logits * fp32_bytes + gradient + logits * element + 2 * double(d.in * d.classes) * element;
+  constexpr int64_t most_rows = 1024, most_classes = 3200, parts = 64;
+  const int64_t rows = std::min(d.rows, most_rows), blocks = (d.classes + most_classes - 1) / most_classes;
+  const int64_t block = (d.classes + blocks - 1) / blocks, statistics = blocks * parts * (d.label_smoothing > 0 ? 3 : 2);
+  const double element = double(bytes_of(d.dtype)), rest = double(rows * statistics) * fp32_bytes + double(rows * d.classes) * element;
+  if (d.dtype == DType::f32) return rest;
+  return rest + double(rows * (block + d.in)) * fp32_bytes + double(block * d.in) * element;
 }
 
 // Inside a bottleneck: the outputs of reduce and spatial, then their gradients; in forward the projected shortcut too.

@@ -11,7 +11,7 @@ constexpr int64_t rows_that_pay_for_packing = 384;
 int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 dnnl::matmul::primitive_desc matmul(const GemmDesc& d, const onednn::Desc& b) {
-  const onednn::Desc a({d.m, d.k}, onednn::type_of(d.operands), onednn::Tag::ab);
+  const onednn::Desc a({d.m, d.k}, onednn::type_of(d.operands), d.a_transposed ? onednn::Tag::ba : onednn::Tag::ab);
   const onednn::Desc c({d.m, d.n}, onednn::type_of(d.result), onednn::Tag::ab);
   dnnl::primitive_attr attr = onednn::user_scratch();
   if (d.accumulate) {
@@ -28,7 +28,8 @@ dnnl::matmul::primitive_desc matmul(const GemmDesc& d, const onednn::Desc& b) {
 Gemm::Gemm(const GemmDesc& d) try : bias_(d.bias) {
   const auto type = onednn::type_of(d.operands);
   const onednn::Desc plain({d.k, d.n}, type, d.b_transposed ? onednn::Tag::ba : onednn::Tag::ab);
-  const bool pays = d.m >= rows_that_pay_for_packing;
+  // Where oneDNN turns A as it goes, fp32 is as fast with B as it lies.
+  const bool pays = d.m >= rows_that_pay_for_packing && !(d.a_transposed && d.operands == DType::f32);
   const dnnl::matmul::primitive_desc pd = matmul(d, pays ? onednn::Desc({d.k, d.n}, type, onednn::Tag::any) : plain);
   const onednn::Desc a = pd.src_desc(), b = pd.weights_desc(), c = pd.dst_desc();
   if (bias_) {

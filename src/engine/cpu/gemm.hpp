@@ -12,6 +12,7 @@ namespace erg {
 struct GemmDesc {
   int64_t m = 0, n = 0, k = 0;
   DType operands = DType::f32, result = DType::f32;
+  bool a_transposed = false;  // A lies as [k, m]
   bool b_transposed = false;  // B lies as [n, k]
   bool bias = false;          // fp32
   bool accumulate = false;

@@ -1,133 +1,163 @@
-// A group of rows is a thread's: first the log-sum-exp of each row while it is in the second cache, then tiles of 16 classes by 32 rows
-// (16 in fp32), whose gradients are stored as they are and transposed.
 #include "engine/cpu/kernels/classifier.hpp"
 
 #include <cmath>
 
 #include "engine/cpu/kernels/math.hpp"
-#include "engine/cpu/kernels/transpose.hpp"
 
 namespace erg::ERG_ISA {
 namespace {
 
-struct Softmax {
-  float largest, log_sum;  // log p_c = logits[c] - log_sum
+constexpr float lowest = -1e30f;
+
+// The workspace: first [rows] each, then [parts, rows].
+struct Space {
+  float* target_logit;
+  float* first_in_part;                 // 1 where the target has the largest logit of its part, and is the first that has it
+  float *log_sum, *offset, *at_target;  // log p = logit - log_sum; d_logits = scale p - offset, but at the target at_target
+  float *largest, *sums, *totals;
+  explicit Space(const ClassifierChunk& a) {
+    const int64_t of_parts = a.rows * a.blocks() * classifier_parts;
+    target_logit = a.workspace, first_in_part = target_logit + a.rows, log_sum = first_in_part + a.rows;
+    offset = log_sum + a.rows, at_target = offset + a.rows;
+    largest = at_target + a.rows, sums = largest + of_parts, totals = a.smoothing > 0 ? sums + of_parts : nullptr;
+  }
 };
 
-Softmax softmax(const float* logits, int64_t valid) {
-  float largest = logits[0];
-  F<16> lanes = F<16>{} + largest;
-  sweep(valid, [&]<int B>(int64_t i) {
-    const F<B> v = load_block<B>(logits + i);
-    if constexpr (B == 16) {
-      lanes = larger<16>(v, lanes);
-    } else {
-      largest = v[0] > largest ? v[0] : largest;
-    }
-  });
-  for (int i = 0; i < 16; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
-  Sum sum;
-  sweep(valid, [&]<int B>(int64_t i) { sum.add(exp2<B>((load_block<B>(logits + i) - largest) * log2_e)); });
-  return {largest, largest + std::log(sum.total())};
-}
+// Classes [first, last) of a part of a block, counted from the block's first.
+struct Range {
+  int64_t first, last, valid;  // valid: where those that take part in the softmax end
+  Range(const ClassifierChunk& a, int64_t block, int64_t part) {
+    const int64_t count = a.classes_of(block), left = a.valid - a.first_class(block);
+    first = count * part / classifier_parts, last = count * (part + 1) / classifier_parts;
+    valid = left < first ? first : left < last ? left : last;
+  }
+};
 
-// Whether the target is the first of the largest logits: argmax as NumPy and PyTorch have it, so that equal logits are not all hits.
-float is_hit(const float* logits, int64_t target, float largest) {
-  if (logits[target] != largest) return 0;
-  for (int64_t c = 0; c < target; ++c)
-    if (logits[c] == largest) return 0;
-  return 1;
+// f.operator()<n>(c) for groups of 8 classes and then for single ones.
+template <class Function>
+[[gnu::always_inline]] inline void in_groups(int64_t first, int64_t last, Function f) {
+  int64_t c = first;
+  for (; c + 8 <= last; c += 8) f.template operator()<8>(c);
+  for (; c < last; ++c) f.template operator()<1>(c);
 }
 
 template <class T>
-struct Train {
-  static constexpr int64_t group = 32;
-  const ClassifierChunk& a;
-  T *d_logits = static_cast<T*>(a.d_logits), *transposed = static_cast<T*>(a.transposed);
-
-  struct Row {
-    float log_sum, scale, offset;  // d_logits = scale p - offset
-    float at_target;               // where they are this
-  };
-
-  Row loss(int64_t row) const {
-    const float* const logits = a.logits + row * a.classes;
-    const int64_t target = a.targets[row];
-    a.losses[row] = a.hits[row] = 0;
-    if (target < 0) return {1e30f, 0, 0, 0};  // p = 0
-    const Softmax s = softmax(logits, a.valid);
-    const float log_p = logits[target] - s.log_sum, on_target = 1 - a.smoothing, spread = a.smoothing / float(a.valid);
-    a.losses[row] = -on_target * log_p;
-    a.hits[row] = is_hit(logits, target, s.largest);
-    if (a.smoothing > 0) {
-      Sum all;
-      sweep(a.valid, [&]<int B>(int64_t i) { all.add(load_block<B>(logits + i) - s.log_sum); });
-      a.losses[row] -= spread * all.total();
-    }
-    return {s.log_sum, a.scale, a.scale * spread, a.scale * (std::exp(log_p) - on_target - spread)};
+void part_exponentials(const ClassifierChunk& a, int64_t block, int64_t part, float* logits) {
+  const Range range(a, block, part);
+  const Space s(a);
+  const int64_t at = (block * classifier_parts + part) * a.rows, start = a.first_class(block);
+  float *const largest = s.largest + at, *const sums = s.sums + at;
+  T* const p = static_cast<T*>(a.p) + start * a.rows;
+  for (int64_t r = 0; r < a.rows; ++r) largest[r] = lowest, sums[r] = 0;
+  for (int64_t c = range.first; a.bias != nullptr && c < range.valid; ++c) {
+    float* const row = logits + c * a.rows;
+    sweep(a.rows, [&]<int B>(int64_t i) { store_block<B>(row + i, load_block<B>(row + i) + a.bias[start + c]); });
   }
-
-  template <int B>
-  [[gnu::always_inline]] F<B> gradient(int64_t at, const Row& r) const {
-    const F<B> d = exp2<B>((load_block<B>(a.logits + at) - r.log_sum) * log2_e) * r.scale - r.offset;
-    store_block<B>(d_logits + at, d);
-    return d;
+  in_groups(range.first, range.valid, [&]<int n>(int64_t c) {
+    sweep(a.rows, [&]<int B>(int64_t i) {
+      F<B> most = load_block<B>(largest + i);
+      for (int k = 0; k < n; ++k) most = larger<B>(load_block<B>(logits + (c + k) * a.rows + i), most);
+      store_block<B>(largest + i, most);
+    });
+  });
+  for (int64_t r = 0; r < a.rows; ++r) {
+    const int64_t target = a.targets[r] - start;
+    if (target < range.first || target >= range.valid) continue;
+    s.target_logit[r] = logits[target * a.rows + r];
+    s.first_in_part[r] = s.target_logit[r] == largest[r];
+    for (int64_t c = range.first; s.first_in_part[r] != 0 && c < target; ++c) s.first_in_part[r] = logits[c * a.rows + r] != largest[r];
   }
-
-  void tile(int64_t row, int64_t c, const Row* rows) const {
-    Words words[16];
-    for (int i = 0; i < 16; ++i) {
-      F<16> d[rows_per_word<T>];
-      for (int k = 0; k < rows_per_word<T>; ++k) {
-        const int64_t r = i * rows_per_word<T> + k, at = (row + r) * a.classes + c;
-        __builtin_prefetch(a.logits + at + 128);  // too many rows side by side for the hardware to
-        d[k] = gradient<16>(at, rows[r]);
+  if (float* const totals = s.totals ? s.totals + at : nullptr) {
+    std::memset(totals, 0, size_t(a.rows) * sizeof(float));
+    for (int64_t c = range.first; c < range.valid; ++c)
+      sweep(a.rows,
+            [&]<int B>(int64_t i) { store_block<B>(totals + i, load_block<B>(totals + i) + load_block<B>(logits + c * a.rows + i)); });
+  }
+  in_groups(range.first, range.valid, [&]<int n>(int64_t c) {
+    sweep(a.rows, [&]<int B>(int64_t i) {
+      const F<B> most = load_block<B>(largest + i);
+      F<B> sum = load_block<B>(sums + i);
+      for (int k = 0; k < n; ++k) {
+        const F<B> e = exp2<B>((load_block<B>(logits + (c + k) * a.rows + i) - most) * log2_e);
+        store_block<B>(p + (c + k) * a.rows + i, e);
+        sum += e;
       }
-      if constexpr (rows_per_word<T> == 2) {
-        words[i] = weave(d[0], d[1]);
-      } else {
-        words[i] = (Words)d[0];
+      store_block<B>(sums + i, sum);
+    });
+  });
+}
+
+template <class T>
+void exponentials(const ClassifierChunk& a, int64_t block, float* logits) {
+#pragma omp parallel for schedule(static)
+  for (int64_t part = 0; part < classifier_parts; ++part) part_exponentials<T>(a, block, part, logits);
+}
+
+// Whether the target is the first of the largest logits: argmax as NumPy and PyTorch have it, so that equal logits are not all hits.
+bool is_hit(const ClassifierChunk& a, const Space& s, int64_t row, float largest) {
+  if (s.target_logit[row] != largest || s.first_in_part[row] == 0) return false;
+  const int64_t target = a.targets[row], block = target / a.block;
+  int64_t part = 0;  // the first that has it
+  while (s.largest[part * a.rows + row] != largest) ++part;
+  return part / classifier_parts == block && target - a.first_class(block) < Range(a, block, part % classifier_parts).last;
+}
+
+void row_loss(const ClassifierChunk& a, const Space& s, int64_t row, float largest, float sum, float total) {
+  a.losses[row] = a.hits[row] = 0;
+  s.log_sum[row] = -lowest, s.offset[row] = s.at_target[row] = 0;
+  if (a.targets[row] < 0) return;  // p = 0
+  const float log_sum = largest + std::log(sum), log_p = s.target_logit[row] - log_sum;
+  const float on_target = 1 - a.smoothing, spread = a.smoothing / float(a.valid);
+  a.losses[row] = -on_target * log_p;
+  if (a.smoothing > 0) a.losses[row] -= spread * (total - float(a.valid) * log_sum);
+  a.hits[row] = is_hit(a, s, row, largest);
+  s.log_sum[row] = log_sum;
+  s.offset[row] = a.scale * spread;
+  s.at_target[row] = a.scale * (std::exp(log_p) - on_target - spread);
+}
+
+void losses(const ClassifierChunk& a) {
+  const Space s(a);
+  const int64_t parts = a.blocks() * classifier_parts;
+#pragma omp parallel for schedule(static)
+  for (int64_t first = 0; first < a.rows; first += 16) {
+    sweep(first + 16 < a.rows ? 16 : a.rows - first, [&]<int B>(int64_t i) {
+      const int64_t row = first + i;
+      F<B> largest = load_block<B>(s.largest + row), sum = {}, total = {};
+      for (int64_t p = 1; p < parts; ++p) largest = larger<B>(load_block<B>(s.largest + p * a.rows + row), largest);
+      for (int64_t p = 0; p < parts; ++p) {
+        const int64_t at = p * a.rows + row;
+        sum += load_block<B>(s.sums + at) * exp2<B>((load_block<B>(s.largest + at) - largest) * log2_e);
+        if (s.totals != nullptr) total += load_block<B>(s.totals + at);
       }
-    }
-    transpose_words(words);
-    for (int i = 0; i < 16; ++i) std::memcpy(transposed + (c + i) * a.rows + row, &words[i], sizeof(Words));
+      for (int k = 0; k < B; ++k) row_loss(a, s, row + k, largest[k], sum[k], total[k]);
+    });
   }
+}
 
-  void cell(int64_t row, int64_t c, F<1> d) const {
-    store_block<1>(d_logits + row * a.classes + c, d);
-    store_block<1>(transposed + c * a.rows + row, d);
-  }
-
-  void rows(int64_t first, int64_t last) const {
-    Row rows[group];
-    for (int64_t r = first; r < last; ++r) rows[r - first] = loss(r);
-    const int64_t tiled_classes = a.valid / 16 * 16, tiled = first + (last - first) / tile_rows<T> * tile_rows<T>;
-    for (int64_t r = first; r < tiled; r += tile_rows<T>)
-      for (int64_t c = 0; c < tiled_classes; c += 16) tile(r, c, rows + (r - first));
-    for (int64_t r = first; r < last; ++r) {
-      for (int64_t c = r < tiled ? tiled_classes : 0; c < a.valid; ++c) cell(r, c, gradient<1>(r * a.classes + c, rows[r - first]));
-      for (int64_t c = a.valid; c < a.classes; ++c) cell(r, c, F<1>{});
-      if (a.targets[r] >= 0) cell(r, a.targets[r], F<1>{rows[r - first].at_target});
-    }
-  }
-
-  void operator()() const {
-    const int64_t groups = (a.rows + group - 1) / group;
+template <class T>
+void gradient(const ClassifierChunk& a, int64_t block) {
+  const Space s(a);
+  T* const d_logits = static_cast<T*>(a.p) + a.first_class(block) * a.rows;
 #pragma omp parallel for schedule(static)
-    for (int64_t g = 0; g < groups; ++g) rows(g * group, (g + 1) * group < a.rows ? (g + 1) * group : a.rows);
-  }
-};
-
-void evaluate(const ClassifierChunk& a) {
-#pragma omp parallel for schedule(static)
-  for (int64_t row = 0; row < a.rows; ++row) {
-    const int64_t target = a.targets[row];
-    a.losses[row] = a.hits[row] = 0;
-    if (target < 0) continue;
-    const float* const logits = a.logits + row * a.classes;
-    const Softmax s = softmax(logits, a.valid);
-    a.losses[row] = s.log_sum - logits[target];
-    a.hits[row] = is_hit(logits, target, s.largest);
+  for (int64_t part = 0; part < classifier_parts; ++part) {
+    const Range range(a, block, part);
+    const int64_t at = (block * classifier_parts + part) * a.rows;
+    float* const factor = s.sums + at;  // has been read
+    sweep(a.rows, [&]<int B>(int64_t i) {
+      store_block<B>(factor + i, exp2<B>((load_block<B>(s.largest + at + i) - load_block<B>(s.log_sum + i)) * log2_e) * a.scale);
+    });
+    for (int64_t c = range.first; c < range.valid; ++c) {
+      T* const d = d_logits + c * a.rows;
+      sweep(a.rows, [&]<int B>(int64_t i) {
+        store_block<B>(d + i, load_block<B>(d + i) * load_block<B>(factor + i) - load_block<B>(s.offset + i));
+      });
+    }
+    std::memset(d_logits + range.valid * a.rows, 0, size_t((range.last - range.valid) * a.rows) * sizeof(T));
+    for (int64_t r = 0; r < a.rows; ++r) {
+      const int64_t target = a.targets[r] - a.first_class(block);
+      if (target >= range.first && target < range.last) store(d_logits + target * a.rows + r, s.at_target[r]);
+    }
   }
 }
 
@@ -144,8 +174,11 @@ void row_sums(const T* rows, int64_t count, int64_t length, float* sums, bool ad
 }  // namespace
 
 const ClassifierKernels classifier_kernels = {
-    [](const ClassifierChunk& a) { a.dtype == DType::bf16 ? Train<bf16>{a}() : Train<float>{a}(); },
-    evaluate,
+    [](const ClassifierChunk& a, int64_t block, float* logits) {
+      a.dtype == DType::bf16 ? exponentials<bf16>(a, block, logits) : exponentials<float>(a, block, logits);
+    },
+    losses,
+    [](const ClassifierChunk& a, int64_t block) { a.dtype == DType::bf16 ? gradient<bf16>(a, block) : gradient<float>(a, block); },
     [](DType dtype, const void* rows, int64_t count, int64_t length, float* sums, bool add) {
       if (dtype == DType::bf16) return row_sums(static_cast<const bf16*>(rows), count, length, sums, add);
       row_sums(static_cast<const float*>(rows), count, length, sums, add);
