@@ -50,14 +50,16 @@ double gradients_in_flight(const WorkloadSpec& w, const Plan& plan) {
 }
 
 // The head works on at most 1024 rows at a time: probabilities of them all, and two statistics of each of the 64 parts of a block of at
-// most 3200 classes, three if smoothed; in bf16 also fp32 logits of a block, the rows' gradient, and the block's weights reordered.
+// most 3200 classes, three if smoothed; the rows' inputs reordered; in bf16 also fp32 logits of a block, the rows' gradient, and the
+// block's weights reordered.
 double head_scratch(const ClassifierDesc& d) {
   constexpr int64_t most_rows = 1024, most_classes = 3200, parts = 64;
   const int64_t rows = std::min(d.rows, most_rows), blocks = (d.classes + most_classes - 1) / most_classes;
   const int64_t block = (d.classes + blocks - 1) / blocks, statistics = blocks * parts * (d.label_smoothing > 0 ? 3 : 2);
-  const double element = double(bytes_of(d.dtype)), rest = double(rows * statistics) * fp32_bytes + double(rows * d.classes) * element;
-  if (d.dtype == DType::f32) return rest;
-  return rest + double(rows * (block + d.in)) * fp32_bytes + double(block * d.in) * element;
+  const double element = double(bytes_of(d.dtype));
+  const double always = double(rows * statistics) * fp32_bytes + double(rows * (d.classes + d.in)) * element;
+  if (d.dtype == DType::f32) return always;
+  return always + double(rows * (block + d.in)) * fp32_bytes + double(block * d.in) * element;
 }
 
 // Inside a bottleneck: the outputs of reduce and spatial, then their gradients; in forward the projected shortcut too.

@@ -50,20 +50,24 @@ void ParameterStore::lay_out() {
   }
 }
 
-void ParameterStore::allocate(Engine& engine, DType compute, DType gradient, int moments) {
+void* ParameterStore::take(Engine& engine, DType dtype, const char* purpose) {
+  buffers_.push_back(engine.allocate(flat_.elements * bytes_of(dtype), purpose));
+  return buffers_.back()->data();
+}
+
+void ParameterStore::allocate(Engine& engine, DType compute, DType gradient) {
   lay_out();
-  auto take = [&](DType dtype, const char* purpose) {
-    buffers_.push_back(engine.allocate(flat_.elements * bytes_of(dtype), purpose));
-    return buffers_.back()->data();
-  };
   flat_.compute_dtype = compute;
   flat_.gradient_dtype = gradient;
-  flat_.master = static_cast<float*>(take(DType::f32, "master weights"));
-  if (compute != DType::f32) flat_.compute = take(compute, "weights");
-  flat_.gradient = take(gradient, "gradients");
-  flat_.state1 = static_cast<float*>(take(DType::f32, "optimizer state"));
-  if (moments > 1) flat_.state2 = static_cast<float*>(take(DType::f32, "optimizer state"));
+  flat_.master = static_cast<float*>(take(engine, DType::f32, "master weights"));
+  if (compute != DType::f32) flat_.compute = take(engine, compute, "weights");
+  flat_.gradient = take(engine, gradient, "gradients");
   bind();
+}
+
+void ParameterStore::allocate_moments(Engine& engine, int moments) {
+  flat_.state1 = static_cast<float*>(take(engine, DType::f32, "optimizer state"));
+  if (moments > 1) flat_.state2 = static_cast<float*>(take(engine, DType::f32, "optimizer state"));
 }
 
 void ParameterStore::bind() {

@@ -23,8 +23,10 @@ class ParameterStore {
   // `tied_to` names an earlier parameter: the op's first tensor lies there instead of in a place of its own.
   void add(const std::string& name, Trainable& op, const std::string& tied_to = {});
 
-  // Lays out, allocates and binds. `moments`: fp32 optimizer states per element, 1 (SGD) or 2 (AdamW).
-  void allocate(Engine& engine, DType compute, DType gradient, int moments);
+  // Lays out, allocates and binds.
+  void allocate(Engine& engine, DType compute, DType gradient);
+  // fp32 optimizer states per element, 1 (SGD) or 2 (AdamW). After import_all: what that holds on the host is then no part of the peak.
+  void allocate_moments(Engine& engine, int moments);
 
   // Fills every tensor: fill(number, parameter, logical) writes row-major fp32 values of parameter.spec.shape.
   using Fill = std::function<void(size_t number, const Parameter& parameter, std::vector<float>& logical)>;
@@ -42,6 +44,7 @@ class ParameterStore {
   };
   size_t find(const std::string& name) const;
   void lay_out();
+  void* take(Engine& engine, DType dtype, const char* purpose);
   void bind();
 
   std::vector<Parameter> parameters_;

@@ -28,8 +28,9 @@ void Training::prepare() {
   metrics_ = allocate(DType::f32, {2}, Layout::plain, "metrics");
   validation_metrics_ = allocate(DType::f32, {2}, Layout::plain, "metrics");
   gradient_norm_ = allocate(DType::f32, {1}, Layout::plain, "gradient norm");
-  parameters_.allocate(engine_, plan_.dtype, spec_.workload.gradients, moments());
+  parameters_.allocate(engine_, plan_.dtype, spec_.workload.gradients);
   initialize(parameters_, spec_.workload);
+  parameters_.allocate_moments(engine_, moments());
   steps_ = 0;
 }
 

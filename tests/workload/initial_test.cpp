@@ -60,7 +60,7 @@ TEST(Initialize, FollowsTheFormulaAtEveryIndexAndStream) {
   ParameterStore store;
   store.add("h.0.qkv", first);
   store.add("h.1.qkv", large);
-  store.allocate(*engine, DType::f32, DType::f32, 1);
+  store.allocate(*engine, DType::f32, DType::f32);
   WorkloadSpec w = gpt();
   w.seed = 7;
   initialize(store, w);

@@ -52,7 +52,8 @@ class Parameters : public ::testing::Test {
   void place(DType compute, DType gradient, int moments) {
     store.add("a", a);
     store.add("b", b);
-    store.allocate(*engine, compute, gradient, moments);
+    store.allocate(*engine, compute, gradient);
+    store.allocate_moments(*engine, moments);
   }
   std::unique_ptr<Engine> engine = open_ref_engine({});
   Declares a{{weight, bias}}, b{{gamma, weight}};
@@ -95,7 +96,8 @@ TEST(ParameterBytes, AreThoseOfTheMethod) {
     Declares op{{{"weight", {64, 64}, 64 * 64, true, true}}};
     ParameterStore store;
     store.add("op", op);
-    store.allocate(*engine, compute, gradient, moments);
+    store.allocate(*engine, compute, gradient);
+    store.allocate_moments(*engine, moments);
     return double(engine->memory_in_use()) / (64 * 64);
   };
   EXPECT_EQ(bytes_per_element(DType::f32, DType::f32, 2), 16);
@@ -108,7 +110,7 @@ TEST_F(Parameters, ATiedHeadLiesInTheTableAndIsNotCountedTwice) {
   DeclaresHead head({weight, {"bias", {5}, 5, false, true}});
   store.add("embed", a);
   store.add("head", head, "embed.weight");
-  store.allocate(*engine, DType::f32, DType::f32, 2);
+  store.allocate(*engine, DType::f32, DType::f32);
   EXPECT_EQ(store.parameters().size(), 3u);
   EXPECT_EQ(store.parameters()[2].name, "head.bias");
   ASSERT_EQ(head.views.size(), 2u);
