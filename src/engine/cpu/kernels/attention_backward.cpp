@@ -54,7 +54,7 @@ struct Backward {
     pack_by_size(s.rows, h.sequence, h.size, s.q_by_size);
     pack_by_row(s.rows, h.sequence, h.size, s.q_by_row);
     h.load(h.qkv(head, 1), h.qkv_stride(), true, s.k);
-    turn(s.k, h.sequence, h.size, s.k_turned);
+    turn_blocks(s.k, h.sequence, h.size, s.k_turned);
     h.load(h.qkv(head, 2), h.qkv_stride(), false, s.v);
     h.load(static_cast<const T*>(a.d_y) + h.at_y(head), h.y_stride(), false, s.rows);
     pack_by_size(s.rows, h.sequence, h.size, s.dy_by_size);
@@ -97,16 +97,16 @@ struct Backward {
 
   template <bool diagonal>
   static void block(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s, float* dq) {
-    const int64_t S = h.sequence, D = h.size, at_keys = keys * N * D, at_queries = queries * N * D;
-    multiply_scores<diagonal>(D, s.k + at_keys, s.q_by_size + queries * N * woven<C>, S, s.scores);
-    multiply_scores<diagonal>(D, s.v + at_keys, s.dy_by_size + queries * N * woven<C>, S, s.dp);
+    const int64_t D = h.size, at_keys = keys * N * D, at_queries = queries * N * D;
+    multiply_scores<diagonal>(D, s.k + at_keys, s.q_by_size + at_queries, s.scores);
+    multiply_scores<diagonal>(D, s.v + at_keys, s.dy_by_size + at_queries, s.dp);
     probabilities<diagonal>(h, queries, s);
     multiply_over_queries<!diagonal, diagonal>(D, s.p, s.dy_by_row + at_queries, s.dv);  // the diagonal comes first
     multiply_over_queries<!diagonal, diagonal>(D, s.ds, s.q_by_row + at_queries, s.dk);
-    multiply_over_keys<true, diagonal>(D, s.k_turned + keys * N, S, s.ds_by_row, dq + queries * N, S);
+    multiply_over_keys<true, diagonal>(D, s.k_turned + at_keys, s.ds_by_row, dq + at_queries);
   }
 
-  // dq of all tasks: [task][size, queries].
+  // dq of all tasks: [task][block][size, N].
   static int64_t workspace_bytes(const Attention& a) {
     const Heads<T> h{a};
     return a.threads * Space::bytes(h) + h.tasks() * h.elements * int64_t(sizeof(float));
@@ -136,12 +136,12 @@ struct Backward {
 #pragma omp for schedule(static)
       for (int64_t item = 0; item < heads * blocks; ++item) {
         const int64_t head = item / blocks, queries = item % blocks;
-        const float* const dq = all_dq + head * a.parts * h.elements + queries * N;
+        const float* const dq = all_dq + head * a.parts * h.elements + queries * N * h.size;
         float *const sum = s.dk, *const rows = s.dv;  // free by now; [size, queries], [queries, size]
         for (int64_t r = 0; r < h.size; ++r)
           for (int64_t c = 0; c < N; c += 16) {
             F<16> v = {};
-            for (int64_t part = 0; part < a.parts; ++part) v += load_block<16>(dq + part * h.elements + r * h.sequence + c);
+            for (int64_t part = 0; part < a.parts; ++part) v += load_block<16>(dq + part * h.elements + r * N + c);
             store_block<16>(sum + r * N + c, v);
           }
         turn(sum, h.size, N, rows);

@@ -43,7 +43,7 @@ struct Forward {
     h.load(h.qkv(head, 0), h.qkv_stride(), true, s.rows);
     pack_by_size(s.rows, h.sequence, h.size, s.q);
     h.load(h.qkv(head, 2), h.qkv_stride(), false, s.rows);
-    turn(s.rows, h.sequence, h.size, s.v_turned);
+    turn_blocks(s.rows, h.sequence, h.size, s.v_turned);
     h.load(h.qkv(head, 1), h.qkv_stride(), true, s.k);
   }
 
@@ -85,11 +85,11 @@ struct Forward {
 
   template <bool diagonal>
   static void keys(const Heads<T>& h, int64_t keys, int64_t queries, const Space& s) {
-    multiply_scores<diagonal>(h.size, s.k + keys * N * h.size, s.q + queries * N * woven<C>, h.sequence, s.scores);
+    multiply_scores<diagonal>(h.size, s.k + keys * N * h.size, s.q + queries * N * h.size, s.scores);
     softmax<diagonal>(h, s, keys == 0);
-    const C* const v = s.v_turned + keys * N;
-    if (keys == 0) return multiply_over_keys<false, diagonal>(h.size, v, h.sequence, s.p, s.y, N);
-    multiply_over_keys<true, diagonal>(h.size, v, h.sequence, s.p, s.y, N);
+    const C* const v = s.v_turned + keys * N * h.size;
+    if (keys == 0) return multiply_over_keys<false, diagonal>(h.size, v, s.p, s.y);
+    multiply_over_keys<true, diagonal>(h.size, v, s.p, s.y);
   }
 
   static void queries(const Heads<T>& h, int64_t head, int64_t block, const Space& s) {

@@ -1,10 +1,11 @@
 // One attention head, packed: rows of q, k, v or d_y copied out of their strided tensor, rotated where positions are rotary, padded with
 // zeros, and turned into the forms that multiply() takes. Only for kernels/*.cpp, like bf16.hpp.
 //   rows       [sequence, size]                   as the left operand
-//   turned     [size, sequence]                   as the left operand
-//   by_size    [size / w, sequence, w]            as the right operand of products that sum over the head's size
-//   by_row     [sequence / w, size, w]            as the right operand of products that sum over the sequence
-// with w = 2 for bf16, whose pairs are multiplied together, and 1 for fp32.
+//   turned     [block][size, N]                   as the left operand
+//   by_size    [block][size / w, N, w]            as the right operand of products that sum over the head's size
+//   by_row     [block][N / w, size, w]            as the right operand of products that sum over the sequence
+// with w = 2 for bf16, whose pairs are multiplied together, and 1 for fp32. A block of N positions is one piece of memory: rows of a whole
+// sequence would lie powers of two apart and fall on a few sets of the first cache.
 #pragma once
 #include "engine/cpu/kernels/attention.hpp"
 #include "engine/cpu/kernels/math.hpp"
@@ -106,10 +107,17 @@ void turn(const C* from, int64_t rows, int64_t columns, C* to) {
   }
 }
 
-// from [rows, columns] -> to [columns / w, rows, w]: the same with a pair as one word.
+// Each block of a sequence.
 template <class C>
-void pack_by_size(const C* from, int64_t rows, int64_t columns, C* to) {
-  turn(reinterpret_cast<const float*>(from), rows, columns / woven<C>, reinterpret_cast<float*>(to));
+void turn_blocks(const C* from, int64_t sequence, int64_t size, C* to) {
+  constexpr int64_t N = attention_block;
+  for (int64_t at = 0; at < sequence * size; at += N * size) turn(from + at, N, size, to + at);
+}
+
+// The same with a pair as one word.
+template <class C>
+void pack_by_size(const C* from, int64_t sequence, int64_t size, C* to) {
+  turn_blocks(reinterpret_cast<const float*>(from), sequence, size / woven<C>, reinterpret_cast<float*>(to));
 }
 
 // from [rows, columns] -> to [rows / w, columns, w].
@@ -142,19 +150,19 @@ inline constexpr int64_t half_block = attention_block / 2;
 
 // c [keys, queries] = keys [keys, size] queries [size, queries]
 template <bool diagonal, class C>
-void multiply_scores(int64_t size, const C* keys, const C* queries, int64_t ldb, float* c) {
+void multiply_scores(int64_t size, const C* keys, const C* queries, float* c) {
   constexpr int64_t N = attention_block, H = half_block;
-  if (!diagonal) return multiply<false>(N, N, size, keys, size, queries, ldb, c, N);
-  multiply<false>(H, N, size, keys, size, queries, ldb, c, N);
-  multiply<false>(H, H, size, keys + H * size, size, queries + H * woven<C>, ldb, c + H * N + H, N);
+  if (!diagonal) return multiply<false>(N, N, size, keys, size, queries, N, c, N);
+  multiply<false>(H, N, size, keys, size, queries, N, c, N);
+  multiply<false>(H, H, size, keys + H * size, size, queries + H * woven<C>, N, c + H * N + H, N);
 }
 // c [m, queries] (+)= a [m, keys] p [keys, queries]
 template <bool add, bool diagonal, class C>
-void multiply_over_keys(int64_t m, const C* a, int64_t lda, const C* p, float* c, int64_t ldc) {
+void multiply_over_keys(int64_t m, const C* a, const C* p, float* c) {
   constexpr int64_t N = attention_block, H = half_block;
-  if (!diagonal) return multiply<add>(m, N, N, a, lda, p, N, c, ldc);
-  multiply<add>(m, H, H, a, lda, p, N, c, ldc);
-  multiply<add>(m, H, N, a, lda, p + H * woven<C>, N, c + H, ldc);
+  if (!diagonal) return multiply<add>(m, N, N, a, N, p, N, c, N);
+  multiply<add>(m, H, H, a, N, p, N, c, N);
+  multiply<add>(m, H, N, a, N, p + H * woven<C>, N, c + H, N);
 }
 // c [keys, n] (+)= p [keys, queries] b [queries, n]
 template <bool add, bool diagonal, class C>
