@@ -25,7 +25,7 @@ OpCost cost(const LinearDesc& d) {
   c.parameters = d.in * d.out + (d.bias ? d.out : 0);
   c.bytes_forward = x + weights + y + before_activation;
   c.bytes_backward = x + 2 * weights + y + before_activation + x;
-  c.saved_bytes = y + before_activation;
+  c.saved_bytes = y;  // or what went into the activation, of which y is made again
   return c;
 }
 

@@ -39,12 +39,13 @@ double chain_gradients(const Network& network) {
   return largest[0] + largest[1];
 }
 
-// Gradients between ops. GPT: residual stream, its branch (value and gradient), and a narrow and a wide buffer.
+// Gradients between ops. GPT: residual stream, its branch (value and gradient), a narrow and a wide buffer, and the one that GELU's
+// outputs share.
 double gradients_in_flight(const WorkloadSpec& w, const Plan& plan) {
   const double element = double(bytes_of(plan.dtype));
   if (w.kind == WorkloadKind::gpt) {
     const double rows = double(plan.network.samples_per_micro_batch);
-    return rows * element * double(3 * w.gpt.hidden + std::max(3 * w.gpt.hidden, w.gpt.ffn));
+    return rows * element * double(3 * w.gpt.hidden + std::max(3 * w.gpt.hidden, w.gpt.ffn) + w.gpt.ffn);
   }
   return chain_gradients(plan.network) * element;
 }

@@ -22,8 +22,7 @@ class Gpt final : public Training {
       y = attention(y);       // [rows, hidden]
       linear_to_stream(y);    // proj
       y = norm();             // ln2
-      y = linear(y, *wide_);  // up, GELU: [rows, ffn]
-      linear_to_stream(y);    // down
+      feed_forward(y);        // up, GELU: [rows, ffn]; down
     }
     head(norm(true));  // ln_f; logits, softmax, cross-entropy
   }
@@ -75,7 +74,7 @@ class Gpt final : public Training {
     const ResidualNormDesc& d = next<ResidualNormDesc>();
     const Variable y = variable({d.rows, d.hidden}, *narrow_);
     const Tensor d_stream = last ? Tensor{} : stream_.gradient;
-    Stage stage{engine_.residual_norm(d), {stream_.value}, {y.value}, {d_stream, y.gradient}, {stream_.gradient}};
+    Stage stage{engine_.residual_norm(d), {stream_.value}, {y.value}, {d_stream, y.gradient}, {stream_.gradient}, nullptr};
     if (d.residual) {
       stream_.value = allocate(plan_.dtype, {d.rows, d.hidden}, Layout::plain, "activations");
       stage.in.push_back(branch_.value);
@@ -92,7 +91,19 @@ class Gpt final : public Training {
     return y;
   }
 
-  void linear_to_stream(const Variable& x) { add(engine_.linear(next<LinearDesc>()), {x}, {branch_}); }
+  void linear_to_stream(const Variable& x, Recomputable* source = nullptr) {
+    add({engine_.linear(next<LinearDesc>()), {x.value}, {branch_.value}, {branch_.gradient}, {x.gradient}, source});
+  }
+
+  // GELU's outputs, the widest tensors of all, share one buffer where the engine can make them again: half of what the two layers keep.
+  void feed_forward(const Variable& x) {
+    const LinearDesc& d = next<LinearDesc>();
+    std::unique_ptr<Op> up = engine_.linear(d);
+    Recomputable* const source = dynamic_cast<Recomputable*>(up.get());
+    if (!source || !activated_.value) activated_ = variable({d.rows, d.out}, *wide_);
+    add(std::move(up), {x}, {activated_});
+    linear_to_stream(activated_, source);
+  }
 
   Variable attention(const Variable& qkv) {
     const AttentionDesc& d = next<AttentionDesc>();
@@ -111,7 +122,7 @@ class Gpt final : public Training {
   const GptShape& shape_ = spec_.workload.gpt;
   const int64_t rows_ = plan_.network.samples_per_micro_batch;
   Tensor tokens_, targets_;
-  Variable stream_, branch_;
+  Variable stream_, branch_, activated_;
   Buffer *narrow_ = nullptr, *wide_ = nullptr;
 };
 

@@ -81,6 +81,7 @@ void Training::backward(Accumulate accumulate) {
   }
   for (auto s = stages_.rbegin(); s != stages_.rend(); ++s) {
     const Span span(engine_.trace(), s->backward_work, s->name);
+    if (s->source) s->source->recompute(s->in);
     s->op->backward(s->in, s->out, s->d_out, s->d_in, accumulate);
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/recomputable.hpp"
 #include "workload/parameters.hpp"
 #include "workload/workload.hpp"
 
@@ -19,7 +20,8 @@ struct Variable {
 // One op and the tensors it was wired to, and what a profile says of it.
 struct Stage {
   std::unique_ptr<Op> op;
-  std::vector<Tensor> in, out, d_out, d_in;
+  std::vector<Tensor> in = {}, out = {}, d_out = {}, d_in = {};
+  Recomputable* source = nullptr;  // makes `in` again before backward, where that memory is shared
   std::string name = {};
   Work forward_work = {}, backward_work = {};
 };

@@ -7,11 +7,12 @@
 #include "engine/cpu/gemm.hpp"
 #include "engine/cpu/kernels/add.hpp"
 #include "engine/cpu/ops.hpp"
+#include "engine/recomputable.hpp"
 
 namespace erg {
 namespace {
 
-class Linear final : public Op {
+class Linear : public Op {
  public:
   Linear(CpuEngine& engine, const LinearDesc& d)
       : engine_(engine),
@@ -44,9 +45,7 @@ class Linear final : public Op {
       const Span span(engine_.trace(), product_work(d_, Pass::forward));
       forward_(in[0].data, bound()[0].compute, z, scratch(gemm_), d_.bias ? bound()[1].master : nullptr);
     }
-    if (!activated()) return;
-    const Span span(engine_.trace(), activation_forward_work(d_));
-    linear_kernels().gelu(d_.dtype, z, out[0].data, d_.rows * d_.out);
+    if (activated()) activate(z, out[0].data);
   }
 
   void backward(Inputs in, Inputs, Inputs d_out, Inputs d_in, Accumulate accumulate) override {
@@ -72,6 +71,13 @@ class Linear final : public Op {
     backward_data_(activated() ? g.dz : g.dy, bound()[0].compute, d_in[0].data, scratch(gemm_));
   }
 
+ protected:
+  void activate(const void* z, void* y) const {
+    const Span span(engine_.trace(), activation_forward_work(d_));
+    linear_kernels().gelu(d_.dtype, z, y, d_.rows * d_.out);
+  }
+  const void* before_activation() const { return z_->data(); }
+
  private:
   bool activated() const { return d_.activation == Activation::gelu_tanh; }
   int64_t output_bytes() const { return d_.rows * d_.out * bytes_of(d_.dtype); }
@@ -85,8 +91,17 @@ class Linear final : public Op {
   int64_t dz_ = 0, dz_transposed_ = 0, column_sums_ = 0, gemm_ = 0;  // in scratch
 };
 
+class ActivatedLinear final : public Linear, public Recomputable {
+ public:
+  using Linear::Linear;
+  void recompute(Inputs out) override { activate(before_activation(), out[0].data); }
+};
+
 }  // namespace
 
-std::unique_ptr<Op> make_cpu_linear(CpuEngine& engine, const LinearDesc& desc) { return std::make_unique<Linear>(engine, desc); }
+std::unique_ptr<Op> make_cpu_linear(CpuEngine& engine, const LinearDesc& desc) {
+  if (desc.activation == Activation::none) return std::make_unique<Linear>(engine, desc);
+  return std::make_unique<ActivatedLinear>(engine, desc);
+}
 
 }  // namespace erg

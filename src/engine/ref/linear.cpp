@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/recomputable.hpp"
 #include "engine/ref/matrix.hpp"
 #include "engine/ref/ops.hpp"
 #include "engine/ref/values.hpp"
@@ -19,7 +20,7 @@ float gelu_derivative(float z) {
   return 0.5f * (1 + t) + 0.5f * z * (1 - t * t) * root_2_over_pi * (1 + 3 * 0.044715f * z * z);
 }
 
-class Linear final : public Op {
+class Linear : public Op {
  public:
   Linear(Engine& engine, const LinearDesc& d) : engine_(engine), d_(d) {
     if (d.activation == Activation::gelu_tanh) z_ = Saved(engine, d.dtype, {d.rows, d.out});
@@ -71,14 +72,28 @@ class Linear final : public Op {
     store(d_in[0], d_x);
   }
 
- private:
+ protected:
   Engine& engine_;
   LinearDesc d_;
   Saved z_;  // before the activation
 };
 
+class ActivatedLinear final : public Linear, public Recomputable {
+ public:
+  using Linear::Linear;
+  void recompute(Inputs out) override {
+    Workspace work(engine_);
+    float* y = work.load(z_.tensor());
+    for (int64_t i = 0; i < d_.rows * d_.out; ++i) y[i] = gelu(y[i]);
+    store(out[0], y);
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<Op> make_linear(Engine& engine, const LinearDesc& desc) { return std::make_unique<Linear>(engine, desc); }
+std::unique_ptr<Op> make_linear(Engine& engine, const LinearDesc& desc) {
+  if (desc.activation == Activation::none) return std::make_unique<Linear>(engine, desc);
+  return std::make_unique<ActivatedLinear>(engine, desc);
+}
 
 }  // namespace erg::ref
