@@ -8,7 +8,7 @@ REFERENCE = /usr/share/debian-reference/debian-reference
 
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run test test-quick test-asan test-tsan fuzz bench build program configure data setup format tidy clean
+.PHONY: help run test test-quick test-asan test-tsan fuzz bench guard peers build program configure data setup format tidy clean
 
 help:
 	@echo "make run        set up, build, train GPT and ResNet-50 on this machine, print the table"
@@ -17,7 +17,9 @@ help:
 	@echo "make test-asan  every test under the address and undefined-behaviour sanitizers"
 	@echo "make test-tsan  tests of threaded code without OpenMP under the thread sanitizer"
 	@echo "make fuzz       every fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS))"
-	@echo "make bench      what reading data costs"
+	@echo "make bench      what reading data costs, and every op of ResNet-50 and GPT"
+	@echo "make guard      fails when an op became slow: ratios, no absolute times"
+	@echo "make peers      PyTorch, TensorFlow and llm.c beside Ergometer, in alternation: hours, and GB to download"
 	@echo "make build | data | format | tidy | clean"
 
 setup:
@@ -76,6 +78,16 @@ bench: setup
 	@cmake --preset $(PRESET) -DERG_BUILD_BENCH=ON
 	@cmake --build $(BUILD) --target bench
 	$(BUILD)/bin/data_bench
+	$(BUILD)/bin/ops_bench --benchmark_filter='^(resnet50|gpt)' --benchmark_min_time=0.2
+
+guard: configure
+	@cmake --build --preset $(PRESET) --target guard
+	$(BUILD)/bin/guard
+
+# PEERS: further options, such as --rounds 1 --only resnet50-32-bf16; bench/peers.py --help has them all.
+peers: program
+	@cmake --build --preset $(PRESET) --target bounds
+	python3 bench/peers.py --build $(BUILD) $(PEERS)
 
 format:
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i

@@ -1,0 +1,43 @@
+#include "network_ops.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace erg::bench {
+
+std::vector<CountedOp> distinct_ops(const Network& network) {
+  std::vector<CountedOp> ops;
+  for (const NamedOp& op : network.ops) {
+    const auto same = [&](const CountedOp& o) { return describe(o.desc) == describe(op.desc); };
+    const auto found = std::find_if(ops.begin(), ops.end(), same);
+    if (found == ops.end())
+      ops.push_back({op.desc, 1});
+    else
+      ++found->count;
+  }
+  return ops;
+}
+
+DType activations_of(const Spec& spec, const Engine& engine) {
+  const Precision wanted = spec.workload.precision;
+  const EngineInfo info = engine.info();
+  const bool bf16 = wanted == Precision::bf16 || (wanted == Precision::automatic && info.native_bf16);
+  const DType dtype = bf16 ? DType::bf16 : DType::f32;
+  const bool known = bf16 || wanted == Precision::fp32 || wanted == Precision::automatic;
+  if (!known || !engine.supports(dtype))
+    throw Error(ErrorKind::unavailable, std::string(name_of(wanted)) + " cannot be timed on " + info.device, "workload.precision",
+                "use fp32");
+  return dtype;
+}
+
+OpCost causal_cost(const OpDesc& desc) {
+  OpCost c = cost(desc);
+  if (const auto* attention = std::get_if<AttentionDesc>(&desc)) {
+    const double half = attention_flops_forward(*attention, true) / attention_flops_forward(*attention, false);
+    c.flops_forward *= half, c.flops_backward *= half;
+  }
+  return c;
+}
+
+}  // namespace erg::bench

@@ -1,0 +1,24 @@
+// The ops of a network, each distinct descriptor once, as the benches time them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "model/network.hpp"
+#include "spec/spec.hpp"
+
+namespace erg::bench {
+
+struct CountedOp {
+  OpDesc desc;
+  int64_t count = 0;  // how often the network has it
+};
+std::vector<CountedOp> distinct_ops(const Network& network);
+
+// The type of activations that `spec` trains in on this engine: automatic is bf16 where the engine has it. Throws Error(unavailable).
+DType activations_of(const Spec& spec, const Engine& engine);
+
+// cost() with the causal half of attention, which is what its kernels must do.
+OpCost causal_cost(const OpDesc& desc);
+
+}  // namespace erg::bench

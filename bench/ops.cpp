@@ -1,0 +1,181 @@
+// Every op timed, forward and backward apart, with FLOP/s and bytes/s by the descriptors' own counts. Two tables of cases: the odd ones
+// that tests hold engines to, on every engine, and each distinct op of real networks, on the CPU engine. Names are GROUP/OP/ENGINE/PASS:
+//   ops_bench --benchmark_filter='^gpt-117m/linear.*bf16.*backward'
+//   ops_bench --network resnet50 --set workload.global_batch=4 --set workload.precision=bf16
+// An op runs again and again on the same tensors: small ones stay in cache, as they would not in a network.
+#include <benchmark/benchmark.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+#include "core/error.hpp"
+#include "engine/op_cases.hpp"
+#include "engine/op_run.hpp"
+#include "network_ops.hpp"
+
+namespace erg::bench {
+namespace {
+
+using test::OpCase;
+using test::OpRun;
+
+constexpr double most_flops_of_ref = 1e8;  // the reference engine's plain loops take a second for these
+
+struct NamedNetwork {
+  std::string spec;
+  std::vector<std::string> set;
+};
+const std::vector<NamedNetwork> usual_networks = {
+    {"resnet50", {"workload.global_batch=32", "workload.precision=bf16"}},
+    {"resnet50", {"workload.global_batch=32", "workload.precision=fp32"}},
+    {"gpt-117m", {"workload.global_batch=4", "workload.sequence=512", "workload.precision=bf16"}},
+    {"gpt-117m", {"workload.global_batch=4", "workload.sequence=512", "workload.precision=fp32"}},
+};
+
+enum class Pass { forward, backward };
+
+// Engines live as long as the program; the op of the last case is kept, because Google Benchmark calls several times to time one.
+class Bench {
+ public:
+  Engine* engine(const std::string& name) {
+    if (const auto found = engines_.find(name); found != engines_.end()) return found->second.get();
+    try {
+      return (engines_[name] = open_engine(name)).get();
+    } catch (const Error& e) {
+      std::cerr << "ops_bench: engine " << name << " is left out: " << e.what() << '\n';
+      return (engines_[name] = nullptr).get();
+    }
+  }
+
+  OpRun& op(Engine& engine, const OpCase& c) {
+    const std::string key = engine.info().name + name_of(c);
+    if (key == key_) return *op_;
+    op_.reset();
+    engine.release_scratch();
+    op_ = std::make_unique<OpRun>(engine, c);
+    op_->forward();  // what backward reads
+    engine.synchronize();
+    key_ = key;
+    return *op_;
+  }
+
+  void finish() {
+    op_.reset();
+    engines_.clear();
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<Engine>> engines_;
+  std::unique_ptr<OpRun> op_;
+  std::string key_;
+};
+
+Bench& bench() {
+  static Bench b;
+  return b;
+}
+
+void time_op(benchmark::State& state, Engine& engine, const OpCase& c, Pass pass) try {
+  OpRun& op = bench().op(engine, c);
+  for (auto _ : state) {
+    if (pass == Pass::forward)
+      op.forward();
+    else
+      op.backward(c.accumulate ? Accumulate::yes : Accumulate::no);
+    engine.synchronize();
+  }
+  OpCost work = causal_cost(c.desc);
+  if (std::holds_alternative<ClassifierDesc>(c.desc)) work.flops_backward += work.flops_forward;  // it trains in one call
+  const double flops = pass == Pass::forward ? work.flops_forward : work.flops_backward;
+  const double bytes = pass == Pass::forward ? work.bytes_forward : work.bytes_backward;
+  const auto rate = benchmark::Counter::kIsIterationInvariantRate;
+  if (flops > 0) state.counters["FLOP/s"] = benchmark::Counter(flops, rate);
+  if (bytes > 0) state.counters["B/s"] = benchmark::Counter(bytes, rate);
+} catch (const Error& e) { state.SkipWithError(e.what()); }
+
+void add(const std::string& group, Engine& engine, const OpCase& c) {
+  if (!engine.supports(std::visit([](const auto& d) { return d.dtype; }, c.desc))) return;
+  const std::string name = group + "/" + name_of(c) + "/" + engine.info().name + "/";
+  const auto add_pass = [&](const std::string& pass_name, Pass pass) {
+    benchmark::RegisterBenchmark((name + pass_name).c_str(), [&engine, c, pass](benchmark::State& s) { time_op(s, engine, c, pass); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMicrosecond);
+  };
+  const bool classifier = std::holds_alternative<ClassifierDesc>(c.desc);
+  if (!classifier) add_pass("forward", Pass::forward);
+  add_pass(classifier ? "train" : "backward", Pass::backward);
+}
+
+void add_odd_cases() {
+  for (const OpCase& c : test::op_cases())
+    for (const char* name : {"cpu", "ref"})
+      if (Engine* engine = bench().engine(name)) add("odd", *engine, c);
+}
+
+// Also the convolutions that a bottleneck is made of, each alone.
+std::vector<OpDesc> with_parts(const std::vector<CountedOp>& ops) {
+  Network parts;
+  for (const CountedOp& op : ops) {
+    parts.ops.push_back({"", op.desc});
+    const auto* b = std::get_if<BottleneckDesc>(&op.desc);
+    if (!b) continue;
+    for (const ConvBnDesc& conv : {b->reduce(), b->spatial(), b->expand()}) parts.ops.push_back({"", conv});
+    if (b->projection) parts.ops.push_back({"", b->project()});
+  }
+  std::vector<OpDesc> all;
+  for (const CountedOp& op : distinct_ops(parts)) all.push_back(op.desc);
+  return all;
+}
+
+void add_network(const NamedNetwork& network) {
+  SpecRequest request;
+  request.source = network.spec, request.set = network.set;
+  const Spec spec = load_spec(request);
+  for (const char* name : {"cpu", "ref"}) {
+    Engine* engine = bench().engine(name);
+    if (!engine) continue;
+    if (spec.workload.precision == Precision::bf16 && !engine->supports(DType::bf16)) continue;
+    for (const OpDesc& desc : with_parts(distinct_ops(make_network(spec, activations_of(spec, *engine))))) {
+      const OpCost work = cost(desc);
+      if (std::string(name) == "ref" && work.flops_forward + work.bytes_forward > most_flops_of_ref) continue;
+      OpCase c{.desc = desc};
+      c.gradients = spec.workload.gradients;
+      add(network.spec, *engine, c);
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Times every op; further options are Google Benchmark's (--benchmark_filter=REGEX, --benchmark_min_time=SECONDS, ...)");
+  NamedNetwork network;
+  app.add_option("--network", network.spec, "Time the ops of this spec or preset instead of the usual networks and the odd cases");
+  app.add_option("--set", network.set, "Set a key of it: workload.global_batch=32; may be given often")->allow_extra_args(false);
+  app.allow_extras();
+  CLI11_PARSE(app, argc, argv);
+  std::vector<std::string> rest = app.remaining();
+  std::vector<char*> arguments{argv[0]};
+  for (std::string& r : rest) arguments.push_back(r.data());
+  int count = int(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+  try {
+    if (!network.spec.empty()) {
+      add_network(network);
+    } else {
+      add_odd_cases();
+      for (const NamedNetwork& usual : usual_networks) add_network(usual);
+    }
+  } catch (const Error& e) {
+    std::cerr << "ops_bench: " << e.what() << '\n';
+    return e.exit_code();
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  bench().finish();
+  return 0;
+}
+
+}  // namespace
+}  // namespace erg::bench
+
+int main(int argc, char** argv) { return erg::bench::run(argc, argv); }
