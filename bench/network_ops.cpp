@@ -6,17 +6,31 @@
 
 namespace erg::bench {
 
-std::vector<CountedOp> distinct_ops(const Network& network) {
-  std::vector<CountedOp> ops;
-  for (const NamedOp& op : network.ops) {
-    const auto same = [&](const CountedOp& o) { return describe(o.desc) == describe(op.desc); };
-    const auto found = std::find_if(ops.begin(), ops.end(), same);
-    if (found == ops.end())
-      ops.push_back({op.desc, 1});
+std::vector<CountedOp> distinct_ops(const std::vector<OpDesc>& ops) {
+  std::vector<CountedOp> distinct;
+  for (const OpDesc& desc : ops) {
+    const auto same = [&](const CountedOp& o) { return describe(o.desc) == describe(desc); };
+    const auto found = std::find_if(distinct.begin(), distinct.end(), same);
+    if (found == distinct.end())
+      distinct.push_back({desc, 1});
     else
       ++found->count;
   }
+  return distinct;
+}
+
+std::vector<OpDesc> ops_of(const Network& network) {
+  std::vector<OpDesc> ops;
+  for (const NamedOp& op : network.ops) ops.push_back(op.desc);
   return ops;
+}
+
+std::vector<OpDesc> parts_of(const OpDesc& desc) {
+  const auto* b = std::get_if<BottleneckDesc>(&desc);
+  if (!b) return {desc};
+  std::vector<OpDesc> parts{b->reduce(), b->spatial(), b->expand()};
+  if (b->projection) parts.push_back(b->project());
+  return parts;
 }
 
 DType activations_of(const Spec& spec, const Engine& engine) {

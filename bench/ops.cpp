@@ -114,18 +114,14 @@ void add_odd_cases() {
 }
 
 // Also the convolutions that a bottleneck is made of, each alone.
-std::vector<OpDesc> with_parts(const std::vector<CountedOp>& ops) {
-  Network parts;
-  for (const CountedOp& op : ops) {
-    parts.ops.push_back({"", op.desc});
-    const auto* b = std::get_if<BottleneckDesc>(&op.desc);
-    if (!b) continue;
-    for (const ConvBnDesc& conv : {b->reduce(), b->spatial(), b->expand()}) parts.ops.push_back({"", conv});
-    if (b->projection) parts.ops.push_back({"", b->project()});
-  }
+std::vector<CountedOp> with_parts(const std::vector<OpDesc>& ops) {
   std::vector<OpDesc> all;
-  for (const CountedOp& op : distinct_ops(parts)) all.push_back(op.desc);
-  return all;
+  for (const OpDesc& desc : ops) {
+    const std::vector<OpDesc> parts = parts_of(desc);
+    all.push_back(desc);
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return distinct_ops(all);
 }
 
 void add_network(const NamedNetwork& network) {
@@ -136,7 +132,7 @@ void add_network(const NamedNetwork& network) {
     Engine* engine = bench().engine(name);
     if (!engine) continue;
     if (spec.workload.precision == Precision::bf16 && !engine->supports(DType::bf16)) continue;
-    for (const OpDesc& desc : with_parts(distinct_ops(make_network(spec, activations_of(spec, *engine))))) {
+    for (const auto& [desc, count] : with_parts(ops_of(make_network(spec, activations_of(spec, *engine))))) {
       const OpCost work = cost(desc);
       if (std::string(name) == "ref" && work.flops_forward + work.bytes_forward > most_flops_of_ref) continue;
       OpCase c{.desc = desc};

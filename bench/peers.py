@@ -52,9 +52,9 @@ class Session:
 
     def __init__(self, args, raw):
         self.args, self.raw = args, raw
-        self.build, self.folder = pathlib.Path(args.build), pathlib.Path(args.build).parent / "peers"
+        self.build, self.folder = pathlib.Path(args.build), (pathlib.Path(args.build).parent / "peers").resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.peers = Peers(self.folder.resolve(), {"torch": args.torch_python, "tensorflow": args.tf_python, "llmc": args.llmc})
+        self.peers = Peers(self.folder, {"torch": args.torch_python, "tensorflow": args.tf_python, "llmc": args.llmc})
         self.threads = len(os.sched_getaffinity(0))
 
     def ours(self, case):
@@ -77,7 +77,7 @@ class Session:
 
     def limit(self, case):
         bound, _ = run([self.build / "bin/bounds", case.workload, *case.settings, "--json", "-"])
-        return {"rate": bound["limit"], "bounds": bound["bounds"]}
+        return {"rate": bound["limit"], "bounds": {b["name"]: b["rate"] for b in bound["bounds"]}}
 
     def peer(self, case, config):
         program = self.peers.get(config.peer)

@@ -4,6 +4,7 @@
 
 #include "core/rng.hpp"
 #include "engine/cpu/layout.hpp"
+#include "network_ops.hpp"
 
 namespace erg::bench {
 namespace {
@@ -15,8 +16,7 @@ struct AddAll {
   Primitives& p;
   void operator()(const ConvBnDesc& d) const { p.add_convolution(d); }
   void operator()(const BottleneckDesc& d) const {
-    for (const ConvBnDesc& conv : {d.reduce(), d.spatial(), d.expand()}) p.add_convolution(conv);
-    if (d.projection) p.add_convolution(d.project());
+    for (const OpDesc& conv : parts_of(d)) p.add_convolution(std::get<ConvBnDesc>(conv));
   }
   void operator()(const LinearDesc& d) const { p.add_products(d.rows, d.in, d.out, d.dtype); }
   void operator()(const ClassifierDesc& d) const { p.add_products(d.rows, d.in, d.classes, d.dtype); }

@@ -105,7 +105,7 @@ def row(results, case, name, ratios, reach, memory=""):
 
 def table(results, cases):
     """Lines of Markdown."""
-    lines = ["| workload | against | Ergometer | it | ratio, median (range) | reach | peak memory, ours / its |", "|---|---|---|---|---|---|---|"]
+    lines = ["| workload | against | our rate | its rate | ratio, median (range) | reach | peak memory, ours / its |", "|---|---|---|---|---|---|---|"]
     missing = []
     for case in cases:
         for name in (OURS, LIMIT, *(c.name for c in case.configs)):
