@@ -15,19 +15,23 @@ def last_lines(text, count=3):
     return " / ".join(line.strip() for line in text.strip().splitlines()[-count:])
 
 
+def has(python, module):
+    find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)"
+    return python.exists() and subprocess.run([str(python), "-c", find]).returncode == 0
+
+
 def python_of(peer, given, folder):
-    """The interpreter that can import `peer`: the given one, or that of a virtual environment made here."""
+    """The interpreter that has `peer`: the given one, or that of a virtual environment made here."""
     python = given or folder / peer / "bin" / "python"
-    try:
-        if not given and not python.exists():
-            print(f"installing {' '.join(PACKAGES[peer])} in {folder / peer}", file=sys.stderr)
+    if not given and not has(python, peer):
+        print(f"installing {' '.join(PACKAGES[peer])} in {folder / peer}", file=sys.stderr)
+        try:
             llmc.run(sys.executable, "-m", "venv", str(folder / peer))
             llmc.run(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES[peer])
-        llmc.run(str(python), "-c", f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{peer}') is None)")
-    except (OSError, subprocess.CalledProcessError) as error:
-        if not given and (folder / peer).exists():
-            (folder / peer / "bin" / "python").unlink(missing_ok=True)  # half an environment: the next try starts again
-        raise Missing(last_lines(getattr(error, "output", "") or "") or str(error)) from None
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Missing(f"cannot be installed: {last_lines(getattr(error, 'output', '') or str(error))}") from None
+    if not has(python, peer):
+        raise Missing(f"{python} has no {peer}")
     return pathlib.Path(os.path.abspath(python))
 
 
