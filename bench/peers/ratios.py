@@ -34,10 +34,10 @@ class Results:
         return [ours[r]["rate"] / theirs[r]["rate"] for r in sorted(ours.keys() & theirs.keys())]
 
     def fastest(self, case, against):
-        """The name of the fastest configuration of a peer, or None."""
-        rates = {c.name: self.rate(case, c.name) for c in case.configs if c.name.startswith(against)}
-        rates = {name: rate for name, rate in rates.items() if rate}
-        return max(rates, key=rates.get, default=None)
+        """The name of the configuration of a peer that comes nearest to us, by its ratios: rates of different rounds do not compare."""
+        ratios = {c.name: self.ratios(case, c.name) for c in case.configs if c.name.startswith(against)}
+        ratios = {name: statistics.median(r) for name, r in ratios.items() if r}
+        return min(ratios, key=ratios.get, default=None)
 
     def loses(self, case, config):
         """Whether a configuration need not be measured again: slower in its first round than another that every reach allows instead."""

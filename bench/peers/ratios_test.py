@@ -30,6 +30,11 @@ class Ratios(unittest.TestCase):
         self.assertIn("≥ 1.2: **missed** by 7%", line_of(all_of_it, COMPILE))  # 10 / 9 = 1.11 of 1.2
         self.assertNotIn("≥", line_of(all_of_it, EAGER).split("|")[6])
 
+    def test_a_configuration_of_one_fast_round_does_not_decide(self):
+        # the machine was twice as fast in round 1, the only one that eager has: 20 / 10 there, compile 20 / 12, 10 / 6, 10 / 6
+        all_of_it = measured(OURS, 20, 10, 10) + measured(EAGER, 10) + measured(COMPILE, 12, 6, 6)
+        self.assertEqual(Results(all_of_it).fastest(CASE, "PyTorch"), COMPILE)
+
     def test_the_limit_may_stand_in_for_a_ratio(self):
         all_of_it = measured(OURS, 10) + measured(COMPILE, 9)
         self.assertIn("met by the latter", line_of(all_of_it + measured(LIMIT, 11), COMPILE))  # 91 % of it
