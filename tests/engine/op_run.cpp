@@ -234,6 +234,11 @@ void OpRun::backward(Accumulate accumulate) {
   op_->backward(Inputs(in_tensors_), Inputs(out_tensors_), Inputs(d_out_tensors_), Inputs(d_in_tensors_), accumulate);
 }
 
+void OpRun::ready_backward() {
+  for (const Slot& s : d_out_) engine_.write(s.tensor, s.written.data());
+  forward();
+}
+
 void OpRun::poison_unread() {
   for (const std::vector<Slot>* slots : {&in_, &out_})
     for (const Slot& s : *slots)

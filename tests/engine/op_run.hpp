@@ -27,7 +27,8 @@ class OpRun {
   void fill(uint64_t seed);  // inputs, parameters and output gradients anew
   void forward(Mode mode = Mode::train);
   void backward(Accumulate accumulate = Accumulate::no);
-  void poison_unread();  // NaN into what backward must not read, by the descriptors' comments
+  void ready_backward();  // a forward, and output gradients as filled: what backward may have used up
+  void poison_unread();   // NaN into what backward must not read, by the descriptors' comments
 
   std::vector<Values> outputs() const;
   std::vector<Values> input_gradients() const;  // the wanted ones
