@@ -34,7 +34,7 @@ class Linear : public Op {
     ScratchPlan plan;
     dz_ = plan.add(activated() ? output_bytes() : 0);
     dz_transposed_ = plan.add(output_bytes());
-    column_sums_ = plan.add(d_.out * int64_t(sizeof(float)));
+    column_sums_ = plan.add(linear_parts * d_.out * int64_t(sizeof(float)));
     gemm_ = plan.add(std::max({forward_.scratch_bytes(), backward_data_.scratch_bytes(), backward_weights_.scratch_bytes()}));
     engine_.reserve_scratch(plan.bytes());
   }

@@ -43,18 +43,18 @@ TEST_P(LinearKernel, GeluOfLargeAndBrokenValues) {
   EXPECT_NEAR(y[4], 0, 1e-30);
 }
 
-// Sizes around the tiles' 16 or 32 rows and columns and the stripes' 128 columns.
+// Sizes around the tiles' 16 or 32 rows and columns and the stripes' 128 columns; more rows than parts of one tile.
 TEST_P(LinearKernel, GradientPass) {
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const bool activated : {false, true})
-      for (const int64_t rows : {1, 16, 33, 70})
+      for (const int64_t rows : {1, 16, 33, 70, 1100})
         for (const int64_t columns : {1, 17, 32, 131, 300}) {
           SCOPED_TRACE(testing::Message() << name_of(dtype) << " " << rows << "x" << columns << (activated ? " gelu" : ""));
           const int64_t count = rows * columns;
           Array dy(dtype, count, [](int64_t i) { return random_centered(1, 0, uint64_t(i), 1); });
           Array z(dtype, count, [](int64_t i) { return random_centered(1, 1, uint64_t(i), 2); });
           Array dz(dtype, count), transposed(dtype, count);
-          std::vector<float> sums(static_cast<size_t>(columns));
+          std::vector<float> sums(static_cast<size_t>(linear_parts * columns));
           LinearGradient g;
           g.dtype = dtype, g.rows = rows, g.columns = columns;
           g.dy = dy.data(), g.z = activated ? z.data() : nullptr, g.dz = dz.data(), g.dz_transposed = transposed.data();

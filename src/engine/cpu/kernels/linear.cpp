@@ -1,6 +1,6 @@
-// The gradient pass goes down stripes of columns, so that the sums of a column are one thread's; within a stripe, tiles as wide as a cache
-// line are transposed in registers and leave as whole cache lines. (Rows of some widths all fall on a few sets of the first cache, so that
-// a line must be used up at once.)
+// The gradient pass goes down stripes of columns, in parts of the rows, so that the sums of a part are one thread's; within a stripe, tiles
+// as wide as a cache line are transposed in registers and leave as whole cache lines. (Rows of some widths all fall on a few sets of the
+// first cache, so that a line must be used up at once.)
 #include "engine/cpu/kernels/linear.hpp"
 
 #include "engine/cpu/kernels/math.hpp"
@@ -67,23 +67,34 @@ struct Gradient {
     sum += g[0];
   }
 
-  void columns(int64_t first, int64_t last) const {
+  // Columns [first, last) of rows [first_row, last_row), of which the first is a tile's; their sums.
+  void columns(int64_t first, int64_t last, int64_t first_row, int64_t last_row, float* column_sums) const {
     F<16> sums[stripe / 16] = {};
     float cells[stripe] = {};
-    const int64_t tiled_rows = a.rows / tile_rows<T> * tile_rows<T>, tiled = first + (last - first) / tile_columns * tile_columns;
-    for (int64_t row = 0; row < tiled_rows; row += tile_rows<T>) {
+    const int64_t tiled_rows = first_row + (last_row - first_row) / tile_rows<T> * tile_rows<T>,
+                  tiled = first + (last - first) / tile_columns * tile_columns;
+    for (int64_t row = first_row; row < tiled_rows; row += tile_rows<T>) {
       for (int64_t c = first; c < tiled; c += tile_columns) tile(row, c, sums + (c - first) / 16);
       for (int64_t c = tiled; c < last; ++c)
         for (int64_t r = row; r < row + tile_rows<T>; ++r) cell(r, c, cells[c - first]);
     }
-    for (int64_t row = tiled_rows; row < a.rows; ++row)
+    for (int64_t row = tiled_rows; row < last_row; ++row)
       for (int64_t c = first; c < last; ++c) cell(row, c, cells[c - first]);
-    for (int64_t c = first; c < last; ++c) a.column_sums[c] = cells[c - first] + (c < tiled ? sums[(c - first) / 16][(c - first) % 16] : 0);
+    for (int64_t c = first; c < last; ++c) column_sums[c] = cells[c - first] + (c < tiled ? sums[(c - first) / 16][(c - first) % 16] : 0);
   }
 
   void operator()() const {
-#pragma omp parallel for schedule(static)
-    for (int64_t first = 0; first < a.columns; first += stripe) columns(first, first + stripe < a.columns ? first + stripe : a.columns);
+    const int64_t stripes = (a.columns + stripe - 1) / stripe, tiles = (a.rows + tile_rows<T> - 1) / tile_rows<T>;
+    const int64_t part = (tiles + linear_parts - 1) / linear_parts * tile_rows<T>, parts = (a.rows + part - 1) / part;
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int64_t s = 0; s < stripes; ++s) {
+      for (int64_t p = 0; p < parts; ++p) {
+        const int64_t last = (s + 1) * stripe < a.columns ? (s + 1) * stripe : a.columns;
+        columns(s * stripe, last, p * part, (p + 1) * part < a.rows ? (p + 1) * part : a.rows, a.column_sums + p * a.columns);
+      }
+    }
+    for (int64_t p = 1; p < parts; ++p)
+      for (int64_t c = 0; c < a.columns; ++c) a.column_sums[c] += a.column_sums[p * a.columns + c];
   }
 };
 

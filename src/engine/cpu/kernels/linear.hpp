@@ -8,6 +8,9 @@
 
 namespace erg {
 
+// Rows are summed in at most this many parts, whatever the number of threads: results do not depend on it.
+inline constexpr int64_t linear_parts = 16;
+
 struct LinearGradient {
   DType dtype = DType::f32;
   int64_t rows = 0, columns = 0;
@@ -15,7 +18,7 @@ struct LinearGradient {
   const void* z = nullptr;        // before the activation, or null where there is none
   void* dz = nullptr;             // dy gelu'(z) [rows, columns]; not written where there is no z
   void* dz_transposed = nullptr;  // [columns, rows]
-  float* column_sums = nullptr;   // of dz [columns]
+  float* column_sums = nullptr;   // of dz [columns], at the start of a workspace of linear_parts times as many
 };
 
 struct LinearKernels {
