@@ -189,7 +189,9 @@ class Run {
     report("profile");
     const Profile profile = profile_steps(workload, engine, steady_clock());
     record_.profile = profile_json(profile, measured_.probe, median(measured_.window.step_times));
-    write_file_atomically(results_ / record_.id / "trace.json", json_text(chrome_trace(profile, record_.id)) + "\n");
+    try {
+      write_file_atomically(results_ / record_.id / "trace.json", json_text(chrome_trace(profile, record_.id)) + "\n");
+    } catch (const Error& e) { record_.flags.push_back({"no_trace", e.what()}); }  // what was measured does not depend on it
     phase("profile_s");
   }
 

@@ -116,7 +116,7 @@ std::vector<Key> make_table() {
           for_resnet, "bottlenecks per stage; [3, 4, 6, 3] in ResNet-50"),
 
       number("workload.learning_rate", optimizer(&O::learning_rate), 0, 100, Ends::open_low, for_training,
-             "peak; default: by preset, or 0.256 x global_batch / 256 for ResNet"),
+             "peak; default: by preset, or 0.001 x min(global_batch, 32) for ResNet"),
       number("workload.weight_decay", optimizer(&O::weight_decay), 0, 100, closed, for_training, "of matrices"),
       number("workload.momentum", optimizer(&O::momentum), 0, 1, Ends::open_high, for_resnet, "of SGD"),
       number("workload.beta1", optimizer(&O::beta1), 0, 1, Ends::open_high, for_gpt, "of AdamW"),

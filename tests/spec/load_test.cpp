@@ -87,7 +87,8 @@ TEST(LoadSpec, WhatFollows) {
   EXPECT_EQ(load("workload.preset='gpt-117m'", {"vocabulary=8000"}).workload.gpt.padded_vocabulary, 8064);
   EXPECT_EQ(load("workload.preset='gpt-117m'", {"vocabulary=256"}).workload.gpt.padded_vocabulary, 256);
   // Goyal's linear rule, unless a rate is given.
-  EXPECT_DOUBLE_EQ(load("workload.preset='resnet50'", {"global_batch=256"}).workload.optimizer.learning_rate, 0.256);
+  EXPECT_DOUBLE_EQ(load("workload.preset='resnet50'", {"global_batch=16"}).workload.optimizer.learning_rate, 0.016);
+  EXPECT_DOUBLE_EQ(load("workload.preset='resnet50'", {"global_batch=2048"}).workload.optimizer.learning_rate, 0.032);
   EXPECT_DOUBLE_EQ(load("workload.preset='resnet50'", {"global_batch=8"}).workload.optimizer.learning_rate, 0.008);
   EXPECT_DOUBLE_EQ(load("workload.preset='resnet50'", {"global_batch=8", "learning_rate=0.1"}).workload.optimizer.learning_rate, 0.1);
   EXPECT_DOUBLE_EQ(load("workload.preset='resnet50'", {"global_batch=100000"}).workload.optimizer.learning_rate, 8.192);

@@ -44,9 +44,9 @@ TEST(LoadSweep, FlagsTakeThePlaceOfAxes) {
 }
 
 TEST(LoadSweep, LearningRateFollowsTheBatchOfEachPoint) {
-  const auto points = sweep("workload.preset = 'resnet-tiny'\naxes.global_batch = [32, 256]");
-  EXPECT_DOUBLE_EQ(points[0].spec.workload.optimizer.learning_rate, 0.032);
-  EXPECT_DOUBLE_EQ(points[1].spec.workload.optimizer.learning_rate, 0.256);
+  const auto points = sweep("workload.preset = 'resnet-tiny'\naxes.global_batch = [4, 16]");
+  EXPECT_DOUBLE_EQ(points[0].spec.workload.optimizer.learning_rate, 0.004);
+  EXPECT_DOUBLE_EQ(points[1].spec.workload.optimizer.learning_rate, 0.016);
 }
 
 constexpr const char* two_workloads = R"(

@@ -126,7 +126,13 @@ size_t choose(CpuEngine& engine, const std::string& what, double flops, const st
     for (size_t i = 0; i < candidates.size(); ++i)
       if (candidates[i].name == *name) return i;
 
-  const size_t fastest = measured(engine, candidates);
+  size_t fastest = 0;
+  try {
+    fastest = measured(engine, candidates);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::out_of_memory) throw;
+    return 0;  // no room to try them in: the network itself may fit
+  }
   choices.add(what, candidates[fastest].name);
   return fastest;
 }
