@@ -23,10 +23,11 @@ namespace {
 constexpr auto bf16 = DType::bf16, fp32 = DType::f32;
 constexpr auto none = Activation::none, gelu = Activation::gelu_tanh;
 
-constexpr double allowed = 1.8;  // times the usual ratio: an op that takes twice as long fails, a busy machine does not
+// Times the usual ratio: an op that takes three times as long fails; a busy machine, or another processor, does not.
+constexpr double allowed = 2.5;
 
-// Layers of ResNet-50 and GPT 124 M at small batches, and the ratios that a Zen 4 core usually has, forward and backward.
-// rate_of: whose primitives say how fast the products of an op of own kernels could be.
+// Layers of ResNet-50 and GPT 124 M at small batches, and the ratios that a core with AVX512_BF16 (Zen 4, Zen 5) usually has, forward and
+// backward. rate_of: whose primitives say how fast the products of an op of own kernels could be.
 struct Case {
   OpDesc op;
   double forward, backward;
@@ -187,10 +188,10 @@ int run(int argc, char** argv) {
                threads == 1 ? "" : "s");
     for (const Case& c : cases) {
       if (describe(c.op).find(filter) == std::string::npos) continue;
-      if (engine->supports(std::visit([](const auto& d) { return d.dtype; }, c.op)))
+      if (engine->info().native_bf16 || std::visit([](const auto& d) { return d.dtype; }, c.op) == fp32)
         guard.hold(c);
       else
-        fmt::print("left out: {}: this processor does not train in bf16\n", describe(c.op));
+        fmt::print("left out: {}: this processor does not multiply bf16\n", describe(c.op));
     }
     if (std::string("adamw").find(filter) != std::string::npos) guard.hold_adamw(16 << 20);
     if (guard.held() == 0) throw Error(ErrorKind::usage, "nothing held here has '" + filter + "' in its description", "--filter");

@@ -13,7 +13,7 @@
 namespace erg {
 namespace {
 
-constexpr size_t few_steps = 20, many_steps = 200, most_compared = 20;
+constexpr size_t few_steps = 20, many_steps = 200, most_compared = 100;
 // In units of an untrained network's loss. The noise of single images reaches 1.7 in sound runs of ResNet-50 at batch 1.
 constexpr double flagged_spike = 2, impossible_spike = 3, diverged_mean = 1.5;
 

@@ -16,7 +16,7 @@ struct Verdict {
 
 // losses: of every step since the initial weights. classes: of the softmax, so that an untrained network's loss is near ln(classes).
 //
-// With N steps, the means of the first k and the last k are compared, k = N/4 but at least 1 and at most 20. Their difference has the
+// With N steps, the means of the first k and the last k are compared, k = N/4 but at least 1 and at most 100. Their difference has the
 // standard error SE = s sqrt(2/k), where s² is half the mean squared difference of successive losses (von Neumann 1941): noise without
 // the trend. Checked in this order:
 //   not finite anywhere                                            invalid

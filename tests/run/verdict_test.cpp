@@ -41,6 +41,13 @@ TEST(Losses, NotFallingIsInvalidOnceThereAreManySteps) {
   EXPECT_EQ(few.flags[0].code, "loss_unclear");
 }
 
+// Losses of single images are mostly noise: the more steps there are, the more of them tell the trend. Means of 20 of these 280 have a
+// standard error of 0.64, so that a fall of 1.1 would not count.
+TEST(Losses, ManyNoisyStepsTellATrend) {
+  EXPECT_EQ(judge_losses(line(280, -1.3, 3.5), classes).invalid, "");
+  EXPECT_THAT(judge_losses(line(280, 0, 3.5), classes).invalid, HasSubstr("does not fall"));
+}
+
 TEST(Losses, AFewStepsAreNotCondemned) {
   for (size_t n : {1u, 2u, 7u, 19u}) {
     const Verdict v = judge_losses(line(n, 1, 0.01), classes);
