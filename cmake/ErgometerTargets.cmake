@@ -16,6 +16,7 @@ endfunction()
 
 # erg_test(FOLDER DEPS ... LIBS ...): one GoogleTest program from tests/FOLDER/*_test.cpp, label quick.
 # Tests whose suite name starts with Full get the label full instead.
+# Tests choose no kernels by measuring: what runs beside them would decide, and stay in the user's cache.
 function(erg_test name)
   cmake_parse_arguments(A "" "" "DEPS;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -27,6 +28,6 @@ function(erg_test name)
   target_link_libraries(${name}_test PRIVATE ${A_DEPS} ${A_LIBS} GTest::gtest GTest::gtest_main GTest::gmock erg_settings)
   target_compile_definitions(${name}_test PRIVATE ERG_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ERG_BINARY_DIR="${CMAKE_BINARY_DIR}")
   include(GoogleTest)
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER -Full*:*/Full* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS quick TIMEOUT 300)
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER Full*:*/Full* TEST_LIST ${name}_full DISCOVERY_TIMEOUT 60 PROPERTIES LABELS full TIMEOUT 1200)
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER -Full*:*/Full* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT ERGOMETER_TUNE=first)
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER Full*:*/Full* TEST_LIST ${name}_full DISCOVERY_TIMEOUT 60 PROPERTIES LABELS full TIMEOUT 1200 ENVIRONMENT ERGOMETER_TUNE=first)
 endfunction()

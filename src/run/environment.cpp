@@ -32,7 +32,8 @@ Json variables() {
 // What decides how OpenMP runs; a variable that is not set leaves it to the library.
 Json openmp() {
   Json j = Json::object();
-  for (const char* name : {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY"}) {
+  for (const char* name :
+       {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY", "ERGOMETER_TUNE"}) {
     const char* value = std::getenv(name);
     j[name] = value ? value : "not set";
   }
