@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/units.hpp"
+#include "model/work.hpp"
 #include "network_ops.hpp"
 #include "primitives.hpp"
 #include "probe/timing.hpp"
@@ -22,7 +23,7 @@ constexpr double heat_s = 0.1, measure_s = 0.2;  // of each pass of each distinc
 bool convolves(const OpDesc& d) { return std::holds_alternative<ConvBnDesc>(d); }
 bool multiplies(const OpDesc& d) { return std::holds_alternative<LinearDesc>(d) || std::holds_alternative<ClassifierDesc>(d); }
 
-struct Work {
+struct Products {  // what all of them take
   double seconds = 0, flops = 0;
 };
 
@@ -35,8 +36,8 @@ struct Bound {
 };
 
 // Adds up the medians of every op that `wanted` takes, as often as the network has it.
-Work add_up(Engine& engine, const std::vector<CountedOp>& ops, bool (*wanted)(const OpDesc&), Bound& bound) {
-  Work sum;
+Products add_up(Engine& engine, const std::vector<CountedOp>& ops, bool (*wanted)(const OpDesc&), Bound& bound) {
+  Products sum;
   for (const auto& [desc, count] : ops) {
     if (!wanted(desc)) continue;
     Primitives primitives(engine, desc, bound.layout);
@@ -67,11 +68,11 @@ std::vector<Bound> convolution_bounds(Engine& engine, const std::vector<CountedO
 // the rate of these.
 std::vector<Bound> product_bounds(Engine& engine, const std::vector<CountedOp>& ops) {
   Bound bound{"products", ImageLayout::ours};
-  const Work products = add_up(engine, ops, multiplies, bound);
+  const Products products = add_up(engine, ops, multiplies, bound);
   for (const auto& [desc, count] : ops) {
     if (!std::holds_alternative<AttentionDesc>(desc)) continue;
-    const OpCost attention = causal_cost(desc);
-    bound.seconds += double(count) * (attention.flops_forward + attention.flops_backward) * products.seconds / products.flops;
+    const double flops = forward_work(desc).flops + backward_work(desc).flops;
+    bound.seconds += double(count) * flops * products.seconds / products.flops;
   }
   return {bound};
 }

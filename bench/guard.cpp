@@ -14,6 +14,7 @@
 #include "core/stats.hpp"
 #include "engine/op_cases.hpp"
 #include "engine/op_run.hpp"
+#include "model/work.hpp"
 #include "network_ops.hpp"
 #include "primitives.hpp"
 
@@ -88,7 +89,7 @@ class Triad {
 // One pass of an op and what it is held against.
 struct Timed {
   std::function<void()> before = [] {};  // each op; not timed
-  std::function<void()> op, primitives = [] {};
+  std::function<void()> op = {}, primitives = [] {};
   double flops = 0, primitive_flops = 0;  // primitive_flops 0: there are none
   double bytes = 0, usual = 0;
 };
@@ -102,18 +103,18 @@ class Guard {
     test::OpRun op(engine_, {.desc = c.op});
     const OpDesc rate_of = c.rate_of.value_or(c.op);
     Primitives primitives(engine_, rate_of);
-    const OpCost work = causal_cost(c.op), rate = primitives.empty() ? OpCost{} : causal_cost(rate_of);
-    Timed forward{.op = [&] { op.forward(); }, .primitives = [&] { primitives.forward(); }, .usual = c.forward};
-    forward.flops = work.flops_forward, forward.primitive_flops = rate.flops_forward, forward.bytes = work.bytes_forward;
-    Timed backward{.before = [&] { op.ready_backward(); },
-                   .op = [&] { op.backward(); },
-                   .primitives = [&] { primitives.backward(); },
-                   .usual = c.backward};
-    backward.flops = work.flops_backward, backward.primitive_flops = rate.flops_backward, backward.bytes = work.bytes_backward;
+    const auto held = [&](const Work& work, const Work& rate, double usual) {
+      return Timed{.flops = work.flops, .primitive_flops = primitives.empty() ? 0 : rate.flops, .bytes = work.bytes, .usual = usual};
+    };
+    Timed forward = held(forward_work(c.op), forward_work(rate_of), c.forward);
+    Timed backward = held(backward_work(c.op), backward_work(rate_of), c.backward);
+    forward.op = [&] { op.forward(); };
+    forward.primitives = [&] { primitives.forward(); };
+    backward.before = [&] { op.ready_backward(); };
+    backward.op = [&] { op.backward(); };
+    backward.primitives = [&] { primitives.backward(); };
     if (std::holds_alternative<ClassifierDesc>(c.op)) {
       backward.primitives = [&] { primitives.forward(), primitives.backward(); };
-      backward.flops = backward.primitive_flops = work.flops_forward + work.flops_backward;
-      backward.bytes += work.bytes_forward;
       return report(describe(c.op) + ", train", backward);
     }
     report(describe(c.op) + ", forward", forward);

@@ -45,13 +45,4 @@ DType activations_of(const Spec& spec, const Engine& engine) {
   return dtype;
 }
 
-OpCost causal_cost(const OpDesc& desc) {
-  OpCost c = cost(desc);
-  if (const auto* attention = std::get_if<AttentionDesc>(&desc)) {
-    const double half = attention_flops_forward(*attention, true) / attention_flops_forward(*attention, false);
-    c.flops_forward *= half, c.flops_backward *= half;
-  }
-  return c;
-}
-
 }  // namespace erg::bench

@@ -21,7 +21,4 @@ std::vector<OpDesc> parts_of(const OpDesc& desc);
 // The type of activations that `spec` trains in on this engine: automatic is bf16 where the engine has it. Throws Error(unavailable).
 DType activations_of(const Spec& spec, const Engine& engine);
 
-// cost() with the causal half of attention, which is what its kernels must do.
-OpCost causal_cost(const OpDesc& desc);
-
 }  // namespace erg::bench

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "engine/op_cases.hpp"
 #include "engine/op_run.hpp"
+#include "model/work.hpp"
 #include "network_ops.hpp"
 
 namespace erg::bench {
@@ -34,7 +35,7 @@ const std::vector<NamedNetwork> usual_networks = {
     {"gpt-117m", {"workload.global_batch=4", "workload.sequence=512", "workload.precision=fp32"}},
 };
 
-enum class Pass { forward, backward };
+enum class Direction { forward, backward };
 
 // Engines live as long as the program; the op of the last case is kept, because Google Benchmark calls several times to time one.
 class Bench {
@@ -75,39 +76,37 @@ Bench& bench() {
   return b;
 }
 
-void time_op(benchmark::State& state, Engine& engine, const OpCase& c, Pass pass) try {
+void time_op(benchmark::State& state, Engine& engine, const OpCase& c, Direction direction) try {
   OpRun& op = bench().op(engine, c);
   for (auto _ : state) {
-    if (pass == Pass::backward) op.ready_backward();
+    if (direction == Direction::backward) op.ready_backward();
     engine.synchronize();
     const double begin = steady_clock().now();
-    if (pass == Pass::forward)
+    if (direction == Direction::forward)
       op.forward();
     else
       op.backward(c.accumulate ? Accumulate::yes : Accumulate::no);
     engine.synchronize();
     state.SetIterationTime(steady_clock().now() - begin);
   }
-  OpCost work = causal_cost(c.desc);
-  if (std::holds_alternative<ClassifierDesc>(c.desc)) work.flops_backward += work.flops_forward;  // it trains in one call
-  const double flops = pass == Pass::forward ? work.flops_forward : work.flops_backward;
-  const double bytes = pass == Pass::forward ? work.bytes_forward : work.bytes_backward;
+  const Work work = direction == Direction::forward ? forward_work(c.desc) : backward_work(c.desc);
   const auto rate = benchmark::Counter::kIsIterationInvariantRate;
-  if (flops > 0) state.counters["FLOP/s"] = benchmark::Counter(flops, rate);
-  if (bytes > 0) state.counters["B/s"] = benchmark::Counter(bytes, rate);
+  if (work.flops > 0) state.counters["FLOP/s"] = benchmark::Counter(work.flops, rate);
+  if (work.bytes > 0) state.counters["B/s"] = benchmark::Counter(work.bytes, rate);
 } catch (const Error& e) { state.SkipWithError(e.what()); }
 
 void add(const std::string& group, Engine& engine, const OpCase& c) {
   if (!engine.supports(std::visit([](const auto& d) { return d.dtype; }, c.desc))) return;
   const std::string name = group + "/" + name_of(c) + "/" + engine.info().name + "/";
-  const auto add_pass = [&](const std::string& pass_name, Pass pass) {
-    benchmark::RegisterBenchmark((name + pass_name).c_str(), [&engine, c, pass](benchmark::State& s) { time_op(s, engine, c, pass); })
+  const auto add_pass = [&](const std::string& pass_name, Direction direction) {
+    benchmark::RegisterBenchmark((name + pass_name).c_str(),
+                                 [&engine, c, direction](benchmark::State& s) { time_op(s, engine, c, direction); })
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   };
   const bool classifier = std::holds_alternative<ClassifierDesc>(c.desc);
-  if (!classifier) add_pass("forward", Pass::forward);
-  add_pass(classifier ? "train" : "backward", Pass::backward);
+  if (!classifier) add_pass("forward", Direction::forward);
+  add_pass(classifier ? "train" : "backward", Direction::backward);
 }
 
 void add_odd_cases() {

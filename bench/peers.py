@@ -53,6 +53,10 @@ class Session:
     def __init__(self, args, raw):
         self.args, self.raw = args, raw
         self.build, self.folder = pathlib.Path(args.build), (pathlib.Path(args.build).parent / "peers").resolve()
+        for program in ("ergometer", "bounds") if args.rounds > 0 else ():
+            if not (self.build / "bin" / program).is_file():
+                sys.exit(f"peers.py: {self.build}/bin/{program} is not there\n  fix: make program, cmake --build {self.build} --target "
+                         "bounds, or name another build with --build")
         self.folder.mkdir(parents=True, exist_ok=True)
         self.peers = Peers(self.folder, {"torch": args.torch_python, "tensorflow": args.tf_python, "llmc": args.llmc})
         self.threads = len(os.sched_getaffinity(0))

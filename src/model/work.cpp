@@ -77,8 +77,6 @@ Work activation_backward_work(const LinearDesc& d) {
   return {"activation backward", 0, d.activation == Activation::none ? y : 3 * y};  // dy, [z -> dz]
 }
 
-Work loss_work(const ClassifierDesc& d) { return {"classifier loss", 0, double(d.rows) * double(sizeof(int32_t))}; }
-
 Work forward_work(const OpDesc& desc) {
   const OpCost c = cost(desc);
   return {kinds_of(desc).forward, c.flops_forward - skipped(desc), c.bytes_forward};

@@ -17,9 +17,9 @@ Work batch_norm_forward_work(const ConvBnDesc&);   // statistics, normalisation,
 Work batch_norm_backward_work(const ConvBnDesc&);  // masks, both sums, dz and the residual's gradient
 Work product_work(const LinearDesc&, Pass);
 Work product_work(const ClassifierDesc&, Pass);
-Work activation_forward_work(const LinearDesc&);   // nothing where there is no activation
-Work activation_backward_work(const LinearDesc&);  // with the gradient of the bias
-Work loss_work(const ClassifierDesc&);             // softmax, cross-entropy and their gradient
+Work activation_forward_work(const LinearDesc&);        // nothing where there is no activation
+Work activation_backward_work(const LinearDesc&);       // with the gradient of the bias
+inline constexpr Work loss_work = {"classifier loss"};  // softmax, cross-entropy and their gradient, on logits that stay in cache
 
 // An op as one piece.
 Work forward_work(const OpDesc&);

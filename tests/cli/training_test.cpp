@@ -57,6 +57,10 @@ TEST(Training, ProfileSumsToTheStep) {
   std::set<std::string> work;
   for (const auto& row : profile.at("rows")) {
     sum += row.at("time_s").get<double>();
+    EXPECT_GE(row.at("time_s").get<double>(), 0) << row.at("work");  // `other` is the rest: negative where time is counted twice
+    if (row.at("work") == "other") {
+      EXPECT_LT(row.at("share").get<double>(), 0.25);  // of steps of milliseconds; where everything has a name it is a few percent
+    }
     work.insert(row.at("work").get<std::string>());
   }
   EXPECT_NEAR(sum / profile.at("step_time_s").get<double>(), 1, 0.02);

@@ -58,7 +58,8 @@ TEST(GptNetwork, ShapesFollowFromTheSpec) {
 }
 
 // Bytes a token and layer in bf16, counted by hand: r and y of two norms 8h, q, k, v 6h, attention's y 2h, up's input of GELU, of which
-// the output is made again, 8h: 24h, with mean and 1/std of both norms 16 and a log-sum-exp for each head 4a. proj's and down's outputs are only added.
+// the output is made again, 8h: 24h, with mean and 1/std of both norms 16 and a log-sum-exp for each head 4a. proj's and down's outputs are
+// only added.
 TEST(GptNetwork, KeepsWhatBackwardReads) {
   GptShape two = tiny_gpt(), three = tiny_gpt();
   three.layers = 3;

@@ -93,7 +93,7 @@ class Classifier final : public ClassifierOp {
       for (int64_t b = 0; b < c.blocks(); ++b) {
         Products& p = products(c, b);
         const void* const d_logits = static_cast<const char*>(c.p) + c.first_class(b) * c.rows * bytes_of(d_.dtype);
-        std::optional<Span> span(std::in_place, engine_.trace(), loss_work(part(c, b)));
+        std::optional<Span> span(std::in_place, engine_.trace(), loss_work);
         classifier_kernels().gradient(c, b);
         span.emplace(engine_.trace(), product_work(part(c, b), Pass::input_gradient));
         if (d_x) p.d_x(d_logits, weight(c.first_class(b)), d_x_sums, scratch(product_));
@@ -130,7 +130,7 @@ class Classifier final : public ClassifierOp {
         std::optional<Span> span(std::in_place, engine_.trace(), product_work(part(c, b), Pass::forward));
         if (b == 0 || b + 1 == c.blocks()) p.logits.pack(x_rows, scratch(x_packed_));
         p.logits.multiply(weight(c.first_class(b)), x_rows, logits, scratch(x_packed_));
-        span.emplace(engine_.trace(), loss_work(part(c, b)));
+        span.emplace(engine_.trace(), loss_work);
         classifier_kernels().exponentials(c, b, logits);
       }
       classifier_kernels().losses(c);

@@ -51,8 +51,8 @@ template <int D, int... L>
 [[gnu::always_inline]] inline Words weave(const bf16* first, const bf16* second) {
   typedef uint16_t Halves __attribute__((vector_size(64)));
   const auto a = load_raw<Vec<16>::Half>(first), b = load_raw<Vec<16>::Half>(second);
-  const Halves h = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
-                                           13, 29, 14, 30, 15, 31);
+  const Halves h = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                           28, 13, 29, 14, 30, 15, 31);
   return (Words)h;
 }
 
